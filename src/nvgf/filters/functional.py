@@ -1,17 +1,11 @@
-"""The two filters of the paper's section 2 as pure functions.
-
-Internally signals are columns: ``(nodes, batch * features)``, one matrix that S multiplies in one product.
-"""
+"""The two filters of the paper's section 2 as pure functions."""
 
 from __future__ import annotations
 
 import torch
 
+from nvgf.filters.bank import Shift, bank, steps
 from nvgf.graph import GraphShift
-from nvgf.graph.shift import from_columns, to_columns
-
-Shift = GraphShift | torch.Tensor
-"""A graph shift, or a dense ``(nodes, nodes)`` tensor, in which the filters are differentiable."""
 
 
 def shifts(x: torch.Tensor, shift: Shift, order: int) -> torch.Tensor:
@@ -34,7 +28,7 @@ def shifts(x: torch.Tensor, shift: Shift, order: int) -> torch.Tensor:
     """
     check_order(order)
     check_signals(x, shift)
-    return torch.stack([from_columns(step, x.shape) for step in _steps(x, shift, order)])
+    return torch.stack([_nodes_last(step, x.shape) for step in steps(_nodes_first(x), shift, order)])
 
 
 def lsi(x: torch.Tensor, shift: Shift, taps: torch.Tensor) -> torch.Tensor:
@@ -60,17 +54,14 @@ def lsi(x: torch.Tensor, shift: Shift, taps: torch.Tensor) -> torch.Tensor:
     if taps.ndim != 3:
         raise ValueError(f"taps must have shape (order + 1, in, out), got {tuple(taps.shape)}")
     check_taps(x, taps)
-    terms, features, outputs = taps.shape
-    if features > outputs:
-        # Horner's rule: S commutes with the mixing of features, so that only the fewer outputs are shifted.
-        y = x @ taps[-1]
-        for tap in taps[:-1].flip(0):
-            y = _multiply(shift, y) + x @ tap
-        return y
-    y = x @ taps[0]
-    for step, tap in zip(_steps(x, shift, terms - 1)[1:], taps[1:], strict=True):
-        y = y + from_columns(step, x.shape) @ tap
-    return y
+    columns = _nodes_first(x)
+    if x.shape[-1] <= taps.shape[-1]:
+        return _nodes_last(bank(columns, shift, taps), x.shape)
+    # Horner's rule: S commutes with the mixing of features, so that only the fewer outputs are shifted.
+    y = columns @ taps[-1]
+    for tap in taps[:-1].flip(0):
+        y = steps(y, shift, 1)[1] + columns @ tap
+    return _nodes_last(y, x.shape)
 
 
 def node_variant(x: torch.Tensor, shift: Shift, taps: torch.Tensor) -> torch.Tensor:
@@ -99,28 +90,17 @@ def node_variant(x: torch.Tensor, shift: Shift, taps: torch.Tensor) -> torch.Ten
     if taps.shape[1] != x.shape[-2]:
         raise ValueError(f"taps have {taps.shape[1]} nodes, the shift has {x.shape[-2]}")
     check_taps(x, taps)
-    terms, nodes, features, outputs = taps.shape
-    # A batch of matrix products, one a node: its signals (batch, in) after k exchanges times its taps (in, out).
-    heard = [step.reshape(nodes, -1, features) for step in _steps(x, shift, terms - 1)]
-    y = torch.bmm(heard[0], taps[0])
-    for step, tap in zip(heard[1:], taps[1:], strict=True):
-        y = torch.baddbmm(y, step, tap)
-    return from_columns(y.reshape(nodes, -1), x.shape[:-1] + (outputs,))
+    return _nodes_last(bank(_nodes_first(x), shift, taps), x.shape)
 
 
-def _steps(x: torch.Tensor, shift: Shift, order: int) -> list[torch.Tensor]:
-    steps = [to_columns(x)]
-    for _ in range(order):
-        steps.append(_multiply_columns(shift, steps[-1]))
-    return steps
+def _nodes_first(x: torch.Tensor) -> torch.Tensor:
+    """View signals ``(..., nodes, features)`` as ``(nodes, batch, features)``."""
+    return x.reshape(-1, *x.shape[-2:]).transpose(0, 1)
 
 
-def _multiply(shift: Shift, x: torch.Tensor) -> torch.Tensor:
-    return from_columns(_multiply_columns(shift, to_columns(x)), x.shape)
-
-
-def _multiply_columns(shift: Shift, columns: torch.Tensor) -> torch.Tensor:
-    return shift @ columns if isinstance(shift, torch.Tensor) else shift.multiply_columns(columns)
+def _nodes_last(y: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+    """Undo :func:`_nodes_first` for signals that had ``shape``, as a view: a next filter finds it in order."""
+    return y.transpose(0, 1).reshape(*shape[:-1], y.shape[-1])
 
 
 def check_order(order: int) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from nvgf.filters.functional import Shift, check_order, lsi, node_variant
+from nvgf.filters.bank import Shift
+from nvgf.filters.functional import check_order, lsi, node_variant
 
 
 class _Filter(nn.Module):

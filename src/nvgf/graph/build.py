@@ -67,9 +67,7 @@ def weights_from_edges(
         proper = sources != targets
         sources, targets = np.r_[sources, targets[proper]], np.r_[targets, sources[proper]]
         weights = np.r_[weights, weights[proper]]
-    result = sparse.csr_array(
-        (np.asarray(weights, dtype=np.float64), (targets, sources)), shape=(num_nodes, num_nodes)
-    )
+    result = sparse.csr_array((np.asarray(weights, dtype=np.float64), (targets, sources)), shape=(num_nodes, num_nodes))
     check_finite(result, None, "weights")
     return result
 

@@ -26,8 +26,7 @@ def check_finite(matrix: sparse.csr_array, names: Sequence[str] | None, what: st
         row = int(np.searchsorted(matrix.indptr, bad[0], side="right") - 1)
         column = int(matrix.indices[bad[0]])
         raise ValueError(
-            f"{what} must be finite, got {matrix.data[bad[0]]} at {entry(row, column, names)} "
-            f"({bad.size} such entries)"
+            f"{what} must be finite, got {matrix.data[bad[0]]} at {entry(row, column, names)} ({bad.size} such entries)"
         )
 
 

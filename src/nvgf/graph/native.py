@@ -19,19 +19,18 @@ def available() -> bool:
     return os.environ.get("NVGF_NATIVE", "1") != "0" and importlib.util.find_spec("numba") is not None
 
 
-def csr_product(crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """Return ``A @ x`` for tensors on the CPU."""
-    x = x.detach().contiguous()
-    out = torch.empty_like(x)
-    _kernel()(crow.numpy(), col.numpy(), values.detach().numpy(), x.numpy(), out.numpy())
-    return out
+def csr_product(
+    crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, x: torch.Tensor, out: torch.Tensor
+) -> None:
+    """Write ``A @ x`` into ``out``, for tensors on the CPU."""
+    _kernel()(crow.numpy(), col.numpy(), values.detach().numpy(), x.detach().contiguous().numpy(), out.numpy())
 
 
 @cache
 def _kernel() -> Any:
     import numba
 
-    @numba.njit(parallel=True, fastmath={"contract", "reassoc", "nsz"}, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+    @numba.njit(parallel=True, fastmath={"contract", "reassoc", "nsz"}, cache=True, nogil=True)
     def product(crow, col, values, x, out):  # type: ignore[no-untyped-def]
         columns = x.shape[1]
         for row in numba.prange(out.shape[0]):
@@ -44,5 +43,5 @@ def _kernel() -> Any:
                 for c in range(columns):
                     target[c] += weight * source[c]
 
-    numba.set_num_threads(min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(min(torch.get_num_threads(), numba.get_num_threads()))
     return product

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-
-from nvgf.graph.checks import SYMMETRY_TOLERANCE, worst_asymmetry
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 SMALL = 16
 """Up to this many nodes ARPACK has no room for its basis, and the norm is taken directly."""
 
 
 def spectral_norm(matrix: sparse.csr_array) -> float:
-    """Return the largest singular value.
+    r"""Return the largest singular value, the root of the largest eigenvalue of :math:`A^T A`.
 
-    Lanczos starts from a fixed random vector, so that the result is the same at every call: a vector of ones would
-    miss the largest eigenvalue of every Laplacian.
+    Lanczos runs on :math:`A^T A + cI`, since ARPACK breaks down on matrices of low rank, and starts from a fixed
+    random vector: the result is the same at every call, and a vector of ones would miss the largest eigenvalue of
+    every Laplacian.
     """
     nodes = matrix.shape[0]
-    if matrix.nnz == 0:
+    if not matrix.data.any():
         return 0.0
     if nodes <= SMALL:
         return float(np.linalg.norm(matrix.toarray(), 2))
+    offset = float(matrix.data @ matrix.data) / nodes  # at most the squared norm, so that no digits are lost
+    transposed = sparse.csr_array(matrix.T)
+    squared = LinearOperator(
+        matrix.shape, matvec=lambda x: transposed @ (matrix @ x) + offset * x, dtype=np.dtype(np.float64)
+    )
     start = np.random.default_rng(0).standard_normal(nodes)
-    if worst_asymmetry(matrix)[0] <= SYMMETRY_TOLERANCE:
-        extreme = sparse.linalg.eigsh(matrix, k=1, which="LM", v0=start, tol=1e-10, return_eigenvectors=False)
-        return float(abs(extreme[0]))
-    return float(sparse.linalg.svds(matrix, k=1, v0=start, tol=1e-10, return_singular_vectors=False)[0])
+    largest = eigsh(squared, k=1, which="LA", v0=start, tol=1e-12, return_eigenvectors=False)[0]
+    return float(np.sqrt(max(largest - offset, 0.0)))

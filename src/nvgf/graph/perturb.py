@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import optimize, sparse
 
-from nvgf.graph.checks import worst_asymmetry
+from nvgf.graph.checks import SYMMETRY_TOLERANCE, worst_asymmetry
 from nvgf.graph.norm import spectral_norm
 
 Perturbation = Literal["absolute", "relative", "drop-edges", "add-edges"]
@@ -27,12 +27,12 @@ FULL_NODES = 2_000
 def perturbation(
     matrix: sparse.csr_array, epsilon: float, kind: Perturbation, generator: np.random.Generator
 ) -> sparse.csr_array:
-    """Return E with spectral norm ``epsilon``; symmetric if ``matrix`` is exactly symmetric up to rounding."""
+    """Return E with spectral norm ``epsilon``; symmetric if ``matrix`` is."""
     if not np.isfinite(epsilon) or epsilon < 0:
         raise ValueError(f"epsilon must be a non-negative number, got {epsilon}")
     if kind not in get_args(Perturbation):
         raise ValueError(f"kind must be one of {', '.join(get_args(Perturbation))}, got {kind!r}")
-    symmetric = worst_asymmetry(matrix)[0] <= 1e-5
+    symmetric = worst_asymmetry(matrix)[0] <= SYMMETRY_TOLERANCE
     if epsilon == 0:
         return sparse.csr_array(matrix.shape)
     if kind == "absolute":

@@ -21,6 +21,19 @@ class CSR(NamedTuple):
     col: torch.Tensor
     values: torch.Tensor
 
+    def to(self, device: torch.device | str | None, dtype: torch.dtype | None) -> CSR:
+        """Return the matrix on another device, its values in another dtype."""
+        return CSR(self.crow.to(device), self.col.to(device), self.values.to(device=device, dtype=dtype))
+
+
+def csr_product_into(matrix: CSR, x: torch.Tensor, out: torch.Tensor) -> None:
+    """Write ``A @ x`` into the contiguous ``out``, with the native kernel where there is one."""
+    if native.available() and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64):
+        native.csr_product(*matrix, x, out)
+    else:
+        nodes = len(matrix.crow) - 1
+        torch.mm(torch.sparse_csr_tensor(*matrix, size=(nodes, nodes)), x, out=out)
+
 
 with warnings.catch_warnings():
     # torch says once a process that its CSR layout is in beta; say it here, where nobody has to read it.
@@ -39,10 +52,9 @@ def csr_product(
     x: torch.Tensor,
 ) -> torch.Tensor:
     """Return ``A @ x`` for a square CSR matrix A, given with its transpose, and ``x`` of shape ``(nodes, columns)``."""
-    if native.available() and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64):
-        return native.csr_product(crow, col, values, x)
-    matrix = torch.sparse_csr_tensor(crow, col, values, size=(len(crow) - 1, len(crow) - 1))
-    return matrix @ x
+    out = torch.empty_like(x, memory_format=torch.contiguous_format)
+    csr_product_into(CSR(crow, col, values), x, out)
+    return out
 
 
 @csr_product.register_fake

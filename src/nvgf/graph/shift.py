@@ -13,7 +13,7 @@ from scipy import sparse
 
 from nvgf.graph import build, checks, norm, perturb
 from nvgf.graph.kinds import KINDS
-from nvgf.graph.product import CSR, csr_product
+from nvgf.graph.product import CSR, csr_product, csr_product_into
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -88,17 +88,17 @@ class GraphShift:
         self.num_edges = int(scipy_matrix.nnz)
         if layout == "auto":
             layout = "dense" if self.num_nodes <= DENSE_NODES or self.density >= DENSE_DENSITY else "csr"
+        self._dense: torch.Tensor | None = None
         self._csr: CSR | None = None
         self._csr_t: CSR | None = None
         if layout == "csr":
             self._csr = _csr_tensors(scipy_matrix, dtype, device)
             symmetric = (abs(scipy_matrix - scipy_matrix.T)).nnz == 0
             self._csr_t = self._csr if symmetric else _csr_tensors(scipy_matrix.T, dtype, device)
-            self.matrix = torch.sparse_csr_tensor(*self._csr, size=(self.num_nodes, self.num_nodes))
         elif isinstance(matrix, torch.Tensor) and matrix.layout == torch.strided and kind == "as-is":
-            self.matrix = matrix.to(device=device, dtype=dtype)
+            self._dense = matrix.to(device=device, dtype=dtype)
         else:
-            self.matrix = torch.from_numpy(scipy_matrix.toarray()).to(device=device, dtype=dtype)
+            self._dense = torch.from_numpy(scipy_matrix.toarray()).to(device=device, dtype=dtype)
 
     @classmethod
     def from_edges(
@@ -172,6 +172,13 @@ class GraphShift:
         return cls.from_edges(edges, weights, names=names, directed=directed, **options)
 
     @property
+    def matrix(self) -> torch.Tensor:
+        """S as a tensor of this shift's layout, dense or CSR."""
+        if self._csr is not None:
+            return torch.sparse_csr_tensor(*self._csr, size=(self.num_nodes, self.num_nodes))
+        return self._dense  # type: ignore[return-value]
+
+    @property
     def layout(self) -> str:
         """``"dense"`` or ``"csr"``."""
         return "dense" if self._csr is None else "csr"
@@ -179,12 +186,16 @@ class GraphShift:
     @property
     def dtype(self) -> torch.dtype:
         """The dtype of the entries."""
-        return self.matrix.dtype
+        return self._entries.dtype
 
     @property
     def device(self) -> torch.device:
         """Where the matrix lives."""
-        return self.matrix.device
+        return self._entries.device
+
+    @property
+    def _entries(self) -> torch.Tensor:
+        return self._csr.values if self._csr is not None else self._dense  # type: ignore[return-value]
 
     @property
     def density(self) -> float:
@@ -225,13 +236,21 @@ class GraphShift:
         self.check_signals(x)
         if self._csr is None:
             return self.matrix @ x
-        return from_columns(self.multiply_columns(to_columns(x)), x.shape)
+        columns = x.reshape(-1, *x.shape[-2:]).transpose(0, 1)
+        return self.multiply_columns(columns.flatten(1)).view(columns.shape).transpose(0, 1).reshape(x.shape)
 
     def multiply_columns(self, columns: torch.Tensor) -> torch.Tensor:
-        """Return S X for one matrix X of shape ``(nodes, columns)``, unchecked: the inner loop of all filters."""
+        """Return S X for one matrix X of shape ``(nodes, columns)``, unchecked and differentiable."""
         if self._csr is None or self._csr_t is None:
             return self.matrix @ columns
         return csr_product(*self._csr, *self._csr_t, columns)
+
+    def multiply_into(self, columns: torch.Tensor, out: torch.Tensor, transposed: bool = False) -> None:
+        """Write S X, or its transpose times X, into ``out``: unchecked, without gradients."""
+        if self._csr is None or self._csr_t is None:
+            torch.mm(self.matrix.mT if transposed else self.matrix, columns, out=out)
+        else:
+            csr_product_into(self._csr_t if transposed else self._csr, columns, out)
 
     def check_signals(self, x: torch.Tensor) -> None:
         """Raise unless ``x`` has shape ``(..., nodes, features)`` and the shift's dtype and device."""
@@ -252,14 +271,11 @@ class GraphShift:
         result = GraphShift.__new__(GraphShift)
         result.__dict__.update(self.__dict__)
         if self._csr is None or self._csr_t is None:
-            result.matrix = self.matrix.to(device=device, dtype=dtype)
+            result._dense = self.matrix.to(device=device, dtype=dtype)
             return result
-        forth = CSR(*(part.to(device) for part in self._csr[:2]), self._csr.values.to(device, dtype))
-        back = forth
-        if self._csr_t is not self._csr:
-            back = CSR(*(part.to(device) for part in self._csr_t[:2]), self._csr_t.values.to(device, dtype))
+        forth = self._csr.to(device, dtype)
+        back = forth if self._csr_t is self._csr else self._csr_t.to(device, dtype)
         result._csr, result._csr_t = forth, back
-        result.matrix = torch.sparse_csr_tensor(*forth, size=(self.num_nodes, self.num_nodes))
         return result
 
     def _with(self, matrix: sparse.csr_array, names: Sequence[str] | None, kind: str = "as-is") -> GraphShift:
@@ -336,21 +352,6 @@ class GraphShift:
             f"GraphShift(num_nodes={self.num_nodes}, num_edges={self.num_edges}, layout={self.layout!r}, "
             f"kind={self.kind!r}, dtype={self.dtype}, device='{self.device}')"
         )
-
-
-def to_columns(x: torch.Tensor) -> torch.Tensor:
-    """Reshape signals ``(..., nodes, features)`` to one contiguous matrix ``(nodes, batch * features)``."""
-    if x.ndim == 2:
-        return x.contiguous()
-    return x.reshape(-1, *x.shape[-2:]).transpose(0, 1).reshape(x.shape[-2], -1)
-
-
-def from_columns(columns: torch.Tensor, shape: torch.Size) -> torch.Tensor:
-    """Undo :func:`to_columns` for signals of the given shape (its last entry may be another number of features)."""
-    if len(shape) == 2:
-        return columns
-    batch = shape[:-2].numel()
-    return columns.reshape(shape[-2], batch, -1).transpose(0, 1).reshape(*shape[:-1], -1)
 
 
 def _csr_tensors(matrix: sparse.csr_array, dtype: torch.dtype, device: torch.device | str | None) -> CSR:
