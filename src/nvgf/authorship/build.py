@@ -135,13 +135,9 @@ def build_corpus(
         first = f"; the first: {reports[0].error}" if reports else ""
         raise ValueError(f"{folder}: none of the {len(reports)} files could be used{first}")
     present = {book.author for book in books}
-    full_names = {
-        entry.author: entry.full_name or entry.author for entry in entries if entry.author in present
-    }
+    full_names = {entry.author: entry.full_name or entry.author for entry in entries if entry.author in present}
     sizes = np.array([len(piece) for piece in pieces], np.int64)
-    corpus = Corpus(
-        words, tuple(books), dict(sorted(full_names.items())), size, np.concatenate(pieces), sizes
-    )
+    corpus = Corpus(words, tuple(books), dict(sorted(full_names.items())), size, np.concatenate(pieces), sizes)
     return BuildResult(corpus, tuple(reports))
 
 

@@ -67,9 +67,7 @@ def read_catalogue(path: str | Path) -> tuple[Entry, ...]:
             reader = csv.DictReader(stream)
             missing = [name for name in ("author", "title", "file") if name not in (reader.fieldnames or ())]
             if missing:
-                raise ValueError(
-                    f"{path}: the catalogue has no column {', '.join(missing)}; see {', '.join(COLUMNS)}"
-                )
+                raise ValueError(f"{path}: the catalogue has no column {', '.join(missing)}; see {', '.join(COLUMNS)}")
             rows = list(reader)
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path}: the catalogue must be a CSV file in UTF-8 ({error})") from error

@@ -134,9 +134,7 @@ class Corpus:
         try:
             return self.authors.index(author)
         except ValueError:
-            raise ValueError(
-                f"author {author!r} is not in the corpus; it has {', '.join(self.authors)}"
-            ) from None
+            raise ValueError(f"author {author!r} is not in the corpus; it has {', '.join(self.authors)}") from None
 
     def excerpt(self, index: int) -> Symbols:
         """Return the skeleton of one excerpt."""
@@ -233,13 +231,9 @@ def parse_corpus(data: bytes, name: str = "corpus") -> Corpus:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if set(archive.namelist()) != {f"{member}.npy" for member in _MEMBERS}:
-                raise ValueError(
-                    f"{name}: not a corpus file (its members are {', '.join(archive.namelist()[:8])})"
-                )
+                raise ValueError(f"{name}: not a corpus file (its members are {', '.join(archive.namelist()[:8])})")
             arrays = {
-                member: np.lib.format.read_array(
-                    io.BytesIO(archive.read(f"{member}.npy")), allow_pickle=False
-                )
+                member: np.lib.format.read_array(io.BytesIO(archive.read(f"{member}.npy")), allow_pickle=False)
                 for member in _MEMBERS
             }
     except zipfile.BadZipFile as error:

@@ -26,9 +26,10 @@ _LIST_HEADING = re.compile(
     re.I,
 )
 _CREDIT = re.compile(
-    r"^[\[(]?\s*(?:Produced by|E-?text (?:was )?(?:prepared|produced)|This (?:e-?text|e-?book) (?:was )?(?:prepared|produced)"
-    r"|Transcribed (?:from|by)|Digitized by|Prepared (?:for|by)|Modified for Project|Scanned (?:and|by)"
-    r"|Special thanks|Proofed by|HTML version|Note:\s+(?:Project Gutenberg|Images of))",
+    r"^[\[(]?\s*(?:Produced by|E-?text (?:was )?(?:prepared|produced)"
+    r"|This (?:e-?text|e-?book) (?:was )?(?:prepared|produced)|Transcribed (?:from|by)|Digitized by"
+    r"|Prepared (?:for|by)|Modified for Project|Scanned (?:and|by)|Special thanks|Proofed by|HTML version"
+    r"|Note:\s+(?:Project Gutenberg|Images of))",
     re.I,
 )
 _CREDIT_TAIL = re.compile(
@@ -47,6 +48,16 @@ _BACK_SHARE = 0.85  # notes and lists at the back begin after this share of the 
 def count_words(text: str) -> int:
     """Return the number of words between white space, the unit in which dropped text is reported."""
     return len(text.split())
+
+
+def has_marks(text: str) -> tuple[bool, bool]:
+    """Return whether a text has the START and the END mark of Project Gutenberg, new or old.
+
+    Example:
+        >>> has_marks("*** START OF THE PROJECT GUTENBERG EBOOK EMMA ***")
+        (True, False)
+    """
+    return bool(_START.search(text) or _OLD_START.search(text)), bool(_END.search(text) or _LAST_LINE.search(text))
 
 
 @dataclass(frozen=True)
@@ -90,9 +101,7 @@ def _between_marks(text: str, notes: list[str]) -> tuple[str, bool]:
     begin = start or old
     if begin is None:
         if end := _END.search(text):
-            notes.append(
-                "has an END mark of Project Gutenberg but no START mark: the text before END is kept"
-            )
+            notes.append("has an END mark of Project Gutenberg but no START mark: the text before END is kept")
             return text[: end.start()], True
         return text, False
     first = begin.end()
@@ -153,9 +162,7 @@ def _without_brackets(body: str, notes: list[str]) -> str:
     removed = _BRACKETED.findall(body)
     if removed:
         words = sum(count_words(passage) for passage in removed)
-        notes.append(
-            f"captions, side notes and bracketed transcriber's notes: {len(removed)}, {words} words dropped"
-        )
+        notes.append(f"captions, side notes and bracketed transcriber's notes: {len(removed)}, {words} words dropped")
         body = _BRACKETED.sub(" ", body)
     return body
 
@@ -164,12 +171,7 @@ def _is_prose(paragraph: str) -> bool:
     """Tell running text from titles and lists: two long lines, mostly lower case, with the end of a sentence."""
     lines = [line.strip() for line in paragraph.strip().splitlines()]
     letters = [c for c in paragraph if c.isalpha()]
-    if (
-        len(lines) < 2
-        or not letters
-        or sum(map(len, lines)) < 45 * len(lines)
-        or re.search(r"\s\d+$", lines[0])
-    ):
+    if len(lines) < 2 or not letters or sum(map(len, lines)) < 45 * len(lines) or re.search(r"\s\d+$", lines[0]):
         return False
     return sum(c.islower() for c in letters) > 0.85 * len(letters) and bool(re.search(r"[.?!;:]", paragraph))
 

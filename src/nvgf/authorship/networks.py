@@ -125,9 +125,7 @@ def support_matrix(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
         raise ValueError("weights must be finite and not negative")
     linked = np.flatnonzero((weights.sum(axis=0) + weights.sum(axis=1)) > 0)
     if linked.size == 0:
-        raise ValueError(
-            "the network has no edges: no two function words occur near each other in a sentence"
-        )
+        raise ValueError("the network has no edges: no two function words occur near each other in a sentence")
     _, component = connected_components(sparse.csr_array(weights[np.ix_(linked, linked)]), connection="weak")
     nodes = linked[component == np.argmax(np.bincount(component))]
     kept = weights[np.ix_(nodes, nodes)]

@@ -28,9 +28,7 @@ def decode(data: bytes) -> tuple[str, str]:
             try:
                 return data.decode(encoding), encoding
             except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"has the byte order mark of {encoding} but is not {encoding} ({error})"
-                ) from error
+                raise ValueError(f"has the byte order mark of {encoding} but is not {encoding} ({error})") from error
     if b"\x00" in data:
         raise ValueError("is a binary file (it has zero bytes), not a text")
     for encoding in ("utf-8", "cp1252"):
@@ -70,4 +68,4 @@ def read_text(path: str | Path) -> tuple[str, str]:
     return printable.replace("\r\n", "\n").replace("\r", "\n"), encoding
 
 
-_CONTROL = {code: None for code in (*range(9), 11, *range(14, 32), 127, *range(128, 160))}
+_CONTROL = dict.fromkeys((*range(9), 11, *range(14, 32), 127, *range(128, 160)))

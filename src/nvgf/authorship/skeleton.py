@@ -97,9 +97,7 @@ def split_excerpts(symbols: Symbols, num_words: int, size: int = 1000) -> tuple[
         total = int(words_before[-1])
     count = (2 * total + size) // (2 * size)
     if count == 0:
-        raise ValueError(
-            f"the text has {total} words; one excerpt of {size} words needs at least {(size + 1) // 2}"
-        )
+        raise ValueError(f"the text has {total} words; one excerpt of {size} words needs at least {(size + 1) // 2}")
     reached = words_before[ends]
     targets = np.arange(1, count) * (total / count)
     after = np.minimum(np.searchsorted(reached, targets), len(reached) - 1)

@@ -128,9 +128,7 @@ def _works(corpus: Corpus) -> list[tuple[str, str]]:
     return [(book.author, book.work) for book in corpus.books]
 
 
-def _split_works(
-    corpus: Corpus, excerpts: Indices, shuffle: _Shuffler, share: float
-) -> tuple[Indices, Indices]:
+def _split_works(corpus: Corpus, excerpts: Indices, shuffle: _Shuffler, share: float) -> tuple[Indices, Indices]:
     """Draw whole works until they hold ``share`` of the excerpts; a single work is not drawn."""
     keys = _works(corpus)
     books = corpus.book_of[excerpts]
@@ -146,9 +144,7 @@ def _split_works(
     return excerpts[drawn], excerpts[~drawn]
 
 
-def _split_others(
-    corpus: Corpus, others: Indices, shuffle: _Shuffler, share: float
-) -> tuple[Indices, Indices]:
+def _split_others(corpus: Corpus, others: Indices, shuffle: _Shuffler, share: float) -> tuple[Indices, Indices]:
     parts = [_split_works(corpus, group, shuffle, share) for group in _by_author(corpus, others)]
     return np.concatenate([test for test, _ in parts]), np.concatenate([rest for _, rest in parts])
 

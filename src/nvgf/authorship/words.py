@@ -40,9 +40,7 @@ class FunctionWords:
 
     def __post_init__(self) -> None:
         if len(self.words) != len(self.categories):
-            raise ValueError(
-                f"{len(self.words)} words have {len(self.categories)} categories: one each is needed"
-            )
+            raise ValueError(f"{len(self.words)} words have {len(self.categories)} categories: one each is needed")
         if not self.words:
             raise ValueError("the list of function words is empty")
         if len(self.words) > _MAX_WORDS:

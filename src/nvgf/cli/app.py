@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from nvgf import __version__
+from nvgf.cli import corpus
 
 app = typer.Typer(
     name="nvgf",
@@ -13,6 +14,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
+app.add_typer(corpus.app, name="corpus")
 
 
 def _print_version(value: bool) -> None:
