@@ -1,6 +1,6 @@
 """Honest yardsticks beside the graph methods: means, item neighbours, a biased matrix factorisation.
 
-Every function here has the same form: the known ratings as a matrix with 0 for "unknown", and the places to predict.
+All functions take the known ratings as a matrix with 0 for "unknown", and the places to predict.
 
 Shapes:
     - ``known``: ``(users, items)``
@@ -42,7 +42,7 @@ def mean_of_means(known: Floats, users: Places, items: Places) -> Floats:
 
 
 def nearest_neighbours(known: Floats, users: Places, items: Places, weights: Floats) -> Floats:
-    """Average of the ratings that the user gave to the neighbours of the item on a graph (the paper's comparison).
+    """Average of the ratings that the user gave to the neighbours of the item on a graph.
 
     A user who rated no neighbour gets the mean of his ratings, one without ratings the item's mean.
 
@@ -55,9 +55,7 @@ def nearest_neighbours(known: Floats, users: Places, items: Places, weights: Flo
     array([4.5])
     """
     if weights.shape != (known.shape[1],) * 2:
-        raise ValueError(
-            f"weights must have shape {(known.shape[1],) * 2}, one row per item, got {weights.shape}"
-        )
+        raise ValueError(f"weights must have shape {(known.shape[1],) * 2}, one row per item, got {weights.shape}")
     rated, overall = _sums(known)
     near = (weights[items] != 0) & rated[users]
     counts = near.sum(1)
@@ -75,12 +73,10 @@ def baselines(known: Floats, *, user_shrinkage: float = 15.0, item_shrinkage: fl
     return overall + users[:, None] + items
 
 
-def item_knn(
-    known: Floats, users: Places, items: Places, *, neighbours: int = 40, shrinkage: float = 100.0
-) -> Floats:
+def item_knn(known: Floats, users: Places, items: Places, *, neighbours: int = 40, shrinkage: float = 100.0) -> Floats:
     """Baseline plus the weighted mean residual of the user's ratings of the most similar items.
 
-    The similarity is the correlation over common raters, shrunk by ``n / (n + shrinkage)`` for n common raters.
+    The similarity is the correlation over n common raters, shrunk by ``n / (n + shrinkage)``.
     """
     if neighbours < 1:
         raise ValueError(f"neighbours must be at least 1, got {neighbours}")
@@ -117,7 +113,7 @@ def biased_factorisation(
 ) -> Floats:
     """``mu + b_u + b_i + p_u . q_i`` by alternating ridge regressions (ALS with count-weighted ridge).
 
-    A ridge of ``regularisation`` times the number of ratings keeps users and items with few ratings near the means.
+    A ridge of ``regularisation`` times the number of ratings keeps rare users and items near the means.
     """
     if rank < 1 or sweeps < 1:
         raise ValueError(f"rank and sweeps must be at least 1, got {rank} and {sweeps}")
@@ -134,9 +130,7 @@ def biased_factorisation(
     return overall + left[users, 0] + right[items, 0] + (left[users, 1:] * right[items, 1:]).sum(1)
 
 
-def _ridge(
-    known: Floats, rated: NDArray[np.bool_], overall: float, other: Floats, regularisation: float
-) -> Floats:
+def _ridge(known: Floats, rated: NDArray[np.bool_], overall: float, other: Floats, regularisation: float) -> Floats:
     """Bias and factors of every row of ``known`` at once, those of the columns held fixed."""
     design = np.concatenate([np.ones((len(other), 1)), other[:, 1:]], axis=1)
     size = design.shape[1]

@@ -41,9 +41,7 @@ class _Folder:
                 self.zip = zipfile.ZipFile(path)
             except zipfile.BadZipFile as error:
                 raise ValueError(f"{path} is not a readable zip: {error}") from error
-            self.places = {
-                Path(name).name: name for name in reversed(self.zip.namelist()) if name.count("/") <= 1
-            }
+            self.places = {Path(name).name: name for name in reversed(self.zip.namelist()) if name.count("/") <= 1}
 
     def text(self, name: str, encoding: str) -> str:
         if self.zip is None:
@@ -58,14 +56,14 @@ class _Folder:
 def read_ratings(path: str | Path, *, scale: tuple[float, float] | None = None) -> Ratings:
     """Read ratings from a MovieLens folder or zip, a MovieLens ratings file, or a CSV.
 
-    Recognised are MovieLens 100k (``u.data``, ``u.item`` in latin-1), 1M (``ratings.dat``, ``movies.dat``) and
-    latest-small (``ratings.csv``, ``movies.csv``). A CSV needs the columns user, item and rating, named in a first
-    line (``userId``, ``movie_id`` ... are understood too) or, without one, in this order.
+    Recognised are MovieLens 100k (``u.data``, ``u.item`` in latin-1), 1M (``ratings.dat``, ``movies.dat``)
+    and latest-small (``ratings.csv``, ``movies.csv``). A CSV needs the columns user, item and rating, named
+    in a first line (``userId``, ``movie_id`` ... are understood too) or, without one, in this order.
 
     Args:
         path: folder, zip or file.
-        scale: smallest and largest possible rating. By default 1..5 for 100k and 1M, 0.5..5 for latest-small, and
-            what the file holds for any other CSV.
+        scale: smallest and largest possible rating. By default 1..5 for 100k and 1M, 0.5..5 for latest-small,
+            and what the file holds for any other CSV.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -104,9 +102,7 @@ def _read_movielens(folder: _Folder, scale: tuple[float, float] | None, only: st
         rows = _rows(text, "\t" if name == "u.data" else "::", source)
     titles = {}
     if titles_name in folder.places:
-        titles = dict(
-            _titles(folder.text(titles_name, encoding), titles_name, f"{folder.path}:{titles_name}")
-        )
+        titles = dict(_titles(folder.text(titles_name, encoding), titles_name, f"{folder.path}:{titles_name}"))
     return _assemble(rows, source, scale, titles)
 
 
@@ -163,7 +159,7 @@ def _csv_rows(text: str, source: str) -> Iterator[_Row]:
                 continue
         if len(row) <= max(places):
             raise ValueError(
-                f"{source}, line {reader.line_num}: expected at least {max(places) + 1} columns, got {len(row)}"
+                f"{source}, line {reader.line_num}: expected {max(places) + 1} columns or more, got {len(row)}"
             )
         yield reader.line_num, row[places[0]], row[places[1]], row[places[2]]
 
@@ -181,8 +177,7 @@ def _places(row: list[str], source: str) -> tuple[int, int, int]:
             raise ValueError(f"{source}: expected the columns user, item, rating, got {len(row)} column(s)")
         return 0, 1, 2
     found = {
-        wanted: next((i for i, name in enumerate(names) if name in known), None)
-        for wanted, known in _COLUMNS.items()
+        wanted: next((i for i, name in enumerate(names) if name in known), None) for wanted, known in _COLUMNS.items()
     }
     missing = [wanted for wanted, place in found.items() if place is None]
     if missing:

@@ -74,9 +74,7 @@ class Ratings:
             raise ValueError("ratings must be finite numbers")
         low, high = scale or (float(numbers.min()), float(numbers.max()))
         if not 0 < low <= high:
-            raise ValueError(
-                f"ratings must be positive (0 stands for 'not rated'), got the scale ({low:g}, {high:g})"
-            )
+            raise ValueError(f"ratings must be positive (0 stands for 'not rated'), got the scale ({low:g}, {high:g})")
         wrong = np.flatnonzero((numbers < low) | (numbers > high))
         if len(wrong):
             first = wrong[0]
@@ -113,8 +111,7 @@ class Ratings:
     def __repr__(self) -> str:
         low, high = self.scale
         return (
-            f"Ratings(users={self.num_users}, items={self.num_items}, ratings={len(self)}, "
-            f"scale=({low:g}, {high:g}))"
+            f"Ratings(users={self.num_users}, items={self.num_items}, ratings={len(self)}, scale=({low:g}, {high:g}))"
         )
 
     @property
@@ -138,7 +135,7 @@ class Ratings:
         return np.bincount(self.items, minlength=self.num_items).astype(np.int64)
 
     def most_rated(self, count: int) -> Ratings:
-        """The ratings of the ``count`` items with the most ratings (of equals, the smaller id), all users kept.
+        """The ratings of the ``count`` items with the most ratings (of equals, the smaller id), with all users.
 
         >>> Ratings.from_triples([1, 1, 2], [5, 6, 6], [1, 2, 3]).most_rated(1).item_ids
         (6,)
@@ -162,8 +159,8 @@ class Ratings:
     def item(self, name: str | int) -> int:
         """Position of an item, by its id (an integer) or its title.
 
-        A title may leave out the year, the case and the punctuation, and may be a part of the title as long as
-        one item alone fits: ``"liar liar"`` finds ``Liar Liar (1997)``.
+        A title may leave out the year, the case and the punctuation, and may be a part of the title as long
+        as one item alone fits: ``"liar liar"`` finds ``Liar Liar (1997)``.
         """
         if isinstance(name, (int, np.integer)):
             if int(name) not in self.item_ids:
@@ -185,9 +182,7 @@ class Ratings:
         if not found:
             raise ValueError(f"no title fits {name!r} among the {self.num_items} items")
         some = ", ".join(f"{self.titles[i]} (id {self.item_ids[i]})" for i in found[:5])
-        raise ValueError(
-            f"{len(found)} titles fit {name!r}: {some}{', ...' if len(found) > 5 else ''}; give the id"
-        )
+        raise ValueError(f"{len(found)} titles fit {name!r}: {some}{', ...' if len(found) > 5 else ''}; give the id")
 
 
 def _plain(title: str) -> str:

@@ -21,7 +21,7 @@ class Similarity:
 
     Shapes:
         - ``covariance``: ``(items, items)``, the appendix' w_ij; 0 without enough common raters
-        - ``normalised``: ``(items, items)``, ``diag(W)^-1/2 W diag(W)^-1/2 - I``; 0 where an item has no variance
+        - ``normalised``: ``(items, items)``, ``diag(W)^-1/2 W diag(W)^-1/2 - I``; 0 without variance
         - ``common``: ``(items, items)``, the number of common raters (on the diagonal, of raters)
         - ``constant``: positions of the items whose ratings do not vary
     """
@@ -35,8 +35,8 @@ class Similarity:
 def similarity(known: NDArray[np.float64], *, min_common: int = 1) -> Similarity:
     r"""The appendix' similarity ``w_ij = |T_ij|^-1 sum_{t in T_ij} (x_ti - mu_ij)(x_tj - mu_ji)``.
 
-    ``T_ij`` are the users who rated both items and ``mu_ij`` is the mean of item i among them. (The paper prints
-    ``mu_ij`` in both factors. That is the same number, since the first factor sums to zero.)
+    ``T_ij`` are the users who rated both items and ``mu_ij`` is the mean of item i among them. (The paper
+    prints ``mu_ij`` in both factors. That is the same number, since the first factor sums to zero.)
 
     Pairs with fewer than ``min_common`` common raters get 0.
 
@@ -49,7 +49,7 @@ def similarity(known: NDArray[np.float64], *, min_common: int = 1) -> Similarity
     array([[2.66666667, 1.33333333, 0.        ],
            [1.33333333, 0.66666667, 0.        ],
            [0.        , 0.        , 0.        ]])
-    >>> similarity(known).normalised[0, 1], similarity(known).constant
+    >>> round(float(similarity(known).normalised[0, 1]), 6), similarity(known).constant
     (1.0, array([2]))
     """
     if known.ndim != 2:
@@ -60,7 +60,7 @@ def similarity(known: NDArray[np.float64], *, min_common: int = 1) -> Similarity
         raise ValueError(f"min_common must be at least 1, got {min_common}")
     rated = (known > 0).astype(np.float64)
     raters = rated.sum(0)
-    # A covariance does not feel a shift of an item's ratings; centred ones lose no digits in the difference below.
+    # A covariance does not feel a shift of an item's ratings; centred ones lose fewer digits below.
     means = known.sum(0) / np.maximum(raters, 1)
     centred = np.where(rated > 0, known - means, 0.0)
     common = rated.T @ rated
@@ -112,8 +112,8 @@ class MovieGraph:
         shift: the support S, symmetric, of spectral norm 1.
         weights: the same graph before the division by the spectral norm, ``(movies, movies)``.
         pairs_without_common: number of pairs of movies that too few users rated both.
-        constant: names of the movies whose ratings do not vary, so that no similarity can be normalised by them.
-        isolated: names of the movies without any neighbour (the constant ones among them); they stay as nodes.
+        constant: names of the movies whose ratings do not vary: they cannot be normalised.
+        isolated: names of the movies without any neighbour (the constant ones among them); they stay nodes.
     """
 
     shift: GraphShift
@@ -141,8 +141,10 @@ def movie_graph(
     min_common: int = 1,
     dtype: torch.dtype | None = None,
 ) -> MovieGraph:
-    """The movie support of the appendix: similarity normalised by its diagonal, identity removed, cut to the nearest
-    neighbours, symmetrised, divided by its spectral norm.
+    """The movie support of the appendix, with unit spectral norm.
+
+    The similarity, normalised by its diagonal and without it, is cut to the nearest neighbours, symmetrised and
+    divided by its spectral norm.
 
     ``known`` must hold training ratings only: whatever is in it shapes the graph.
 

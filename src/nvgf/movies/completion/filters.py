@@ -1,7 +1,7 @@
-"""Filters of the recurrent completion models: Chebyshev polynomials (RMGCNN) and Cayley polynomials (RMCayley).
+"""Graph filters of matrix completion: Chebyshev polynomials (RMGCNN), Cayley polynomials (RMCayley).
 
-Both act on a stack of independent problems: signals are ``(problems, nodes, features)``, and each problem has a
-graph and weights of its own, so that many small trainings cost one kernel launch instead of many.
+Both act on a stack of independent problems: signals are ``(problems, nodes, features)``, and each problem has
+a graph and weights of its own, so that many small trainings cost one kernel launch instead of many.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ def normalised_laplacian(adjacency: NDArray[np.float64] | sp.sparray) -> sp.csr_
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    weights = sp.csr_array(adjacency, dtype=np.float64)
-    if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
-        raise ValueError(f"adjacency must be a square matrix, got shape {weights.shape}")
+    if len(adjacency.shape) != 2 or adjacency.shape[0] != adjacency.shape[1]:
+        raise ValueError(f"adjacency must be a square matrix, got shape {adjacency.shape}")
+    weights: Any = sp.csr_array(adjacency).astype(np.float64)
     if weights.nnz and (not np.isfinite(weights.data).all() or weights.data.min() < 0):
         raise ValueError("adjacency must have finite, non-negative weights")
     if abs(weights - weights.T).max() > 1e-10 * max(1.0, abs(weights).max()):
         raise ValueError("adjacency must be symmetric: the graphs of matrix completion are undirected")
-    return sp.csr_array(laplacian(weights, normed=True))
+    result: Any = laplacian(weights, normed=True)
+    return sp.csr_array(result)
 
 
 class _SymmetricProduct(torch.autograd.Function):
@@ -63,9 +64,7 @@ class StackedOperator(nn.Module):
 
     matrix: torch.Tensor
 
-    def __init__(
-        self, operators: Sequence[sp.csr_array], *, layout: Layout = "csr", dtype: torch.dtype
-    ) -> None:
+    def __init__(self, operators: Sequence[sp.csr_array], *, layout: Layout = "csr", dtype: torch.dtype) -> None:
         super().__init__()
         shapes = {operator.shape for operator in operators}
         if len(shapes) != 1:
@@ -91,7 +90,7 @@ class StackedOperator(nn.Module):
         if self.layout == "dense":
             return torch.matmul(self.matrix, x)
         flat = x.reshape(self.problems * self.nodes, -1)
-        return _SymmetricProduct.apply(flat, self.matrix).view(x.shape)  # type: ignore[no-untyped-call]
+        return _SymmetricProduct.apply(flat, self.matrix).view(x.shape)
 
 
 def glorot(shape: tuple[int, ...], generators: Sequence[torch.Generator], dtype: torch.dtype) -> nn.Parameter:
@@ -105,10 +104,11 @@ def glorot(shape: tuple[int, ...], generators: Sequence[torch.Generator], dtype:
 
 
 class ChebyshevFilter(nn.Module):
-    r"""``y = sum_{k < terms} T_k(L - I) x W_k + b`` on each graph of a stack (Monti, Bronstein, Bresson 2017).
+    r"""``y = sum_{k < terms} T_k(L - I) x W_k + b`` on each graph (Monti, Bronstein, Bresson 2017).
 
     Shapes:
-        - input ``(problems, nodes, in)``, output ``(problems, nodes, out)``, ``weight`` ``(problems, terms * in, out)``
+        - input ``(problems, nodes, in)``, output ``(problems, nodes, out)``
+        - ``weight`` ``(problems, terms * in, out)``
     """
 
     stacked: torch.Tensor
@@ -168,11 +168,14 @@ def _chebyshev_matrices(matrix: NDArray[np.float64], terms: int) -> list[NDArray
 
 
 class CayleyFilter(nn.Module):
-    r"""``y = x c_0 + 2 Re sum_{j=1}^{order} [(hL - iI)(hL + iI)^-1]^j x c_j + b``, zoom ``h`` learnable (Levie et al. 2018).
+    r"""``y = x c_0 + 2 Re sum_{j=1}^{order} [(hL - iI)(hL + iI)^-1]^j x c_j + b`` (Levie et al. 2018).
 
-    ``inverse="exact"`` solves with ``hL + iI`` exactly: L is diagonalised once when the filter is made, after which the
-    solve is a division by ``h lambda + i`` for every h that training visits. ``inverse="jacobi"`` iterates as the
-    released code does; with the normalised Laplacian its error shrinks by ``h / sqrt(1 + h^2)`` an iteration.
+    The zoom h is learnable.
+
+    ``inverse="exact"`` solves with ``hL + iI`` exactly: L is diagonalised once when the filter is made, after
+    which the solve is a division by ``h lambda + i`` for every h that training visits. ``inverse="jacobi"``
+    iterates as the released code does; with the normalised Laplacian its error shrinks by ``h / sqrt(1 +
+    h^2)`` an iteration.
 
     Shapes:
         - input ``(problems, nodes, in)``, output ``(problems, nodes, out)``
@@ -214,9 +217,7 @@ class CayleyFilter(nn.Module):
             self.register_buffer("eigenvectors", vectors, persistent=False)
         else:
             self.operator = StackedOperator(laplacians, layout=layout, dtype=dtype)
-            diagonal = torch.as_tensor(
-                np.stack([lap.diagonal() for lap in laplacians])[..., None], dtype=dtype
-            )
+            diagonal = torch.as_tensor(np.stack([lap.diagonal() for lap in laplacians])[..., None], dtype=dtype)
             self.register_buffer("diagonal", diagonal, persistent=False)
         self.weight = glorot(((1 + 2 * order) * in_features, out_features), generators, dtype)
         self.bias = nn.Parameter(torch.zeros(len(generators), 1, out_features, dtype=dtype))
@@ -259,7 +260,7 @@ class CayleyFilter(nn.Module):
         return torch.cat(parts, dim=-1)
 
     def _jacobi_step(self, real: torch.Tensor, imag: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Solve (hL + iI) z = (hL - iI)(real + i imag) by Jacobi iterations from z = D^-1 times the right side."""
+        """Solve (hL + iI) z = (hL - iI)(real + i imag) by Jacobi iterations."""
         features = real.shape[-1]
         scaled = self.zoom * self.diagonal
         norm = scaled.square() + 1

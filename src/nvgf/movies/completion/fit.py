@@ -1,9 +1,10 @@
-"""Training of RMGCNN and RMCayley: full batch, many problems at once, one CUDA graph a step where there is a GPU."""
+"""Training of RMGCNN and RMCayley: full batch, many problems at once, as a CUDA graph on a GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +20,7 @@ from nvgf.movies.completion.model import (
     rescaled,
 )
 
-Graph = NDArray[np.float64] | sp.sparray
+Graph: TypeAlias = "NDArray[np.float64] | sp.sparray"
 Progress = Callable[[int, NDArray[np.float64]], None]
 
 _WARMUP_STEPS = 3
@@ -29,8 +30,8 @@ _WARMUP_STEPS = 3
 class CompletionProblem:
     """One matrix to complete.
 
-    ``known`` marks the ratings that training sees, ``valid`` those that choose the iteration, ``test`` those that are
-    only watched. Ratings outside ``known`` reach neither the start, nor the loss.
+    ``known`` marks the ratings that training sees, ``valid`` those that choose the iteration, ``test`` those
+    that are only watched. Ratings outside ``known`` reach neither the start, nor the loss.
 
     Shapes:
         - ``ratings``, ``known``, ``valid``, ``test``: ``(users, items)``; masks are boolean
@@ -51,9 +52,7 @@ class CompletionProblem:
             if mask is None:
                 continue
             if mask.shape != self.ratings.shape:
-                raise ValueError(
-                    f"{name} must have the ratings' shape {self.ratings.shape}, got {mask.shape}"
-                )
+                raise ValueError(f"{name} must have the ratings' shape {self.ratings.shape}, got {mask.shape}")
             if mask.dtype != np.bool_:
                 raise TypeError(f"{name} must be a boolean mask, got dtype {mask.dtype}")
             if not mask.any():
@@ -70,7 +69,7 @@ class CompletionFit:
     Shapes:
         - ``completion``: ``(problems, users, items)``, at each problem's best iteration
         - ``best_iteration``: ``(problems,)``
-        - ``curves``: ``(iterations, 3, problems)``: training loss, RMSE on ``valid``, RMSE on ``test`` (NaN without)
+        - ``curves``: ``(iterations, 3, problems)``: loss, RMSE on ``valid``, RMSE on ``test`` (NaN without)
     """
 
     completion: NDArray[np.float32]
@@ -79,7 +78,7 @@ class CompletionFit:
 
 
 class _Trainer:
-    """All state of a training on its device; :meth:`step` has no branch on data, so that a CUDA graph can hold it."""
+    """All state of a training. :meth:`step` has no branch on data, so that a CUDA graph can hold it."""
 
     def __init__(
         self,
@@ -96,9 +95,9 @@ class _Trainer:
         items = [normalised_laplacian(problem.item_graph) for problem in problems]
         starts = [_start(problem, config, seed) for problem, seed in zip(problems, seeds, strict=True)]
         start = tuple(torch.as_tensor(np.stack([s[side] for s in starts])) for side in (0, 1))
-        self.model = RecurrentCompletion(
-            users, items, (start[0], start[1]), config, seeds=seeds, layout=layout
-        ).to(device)
+        self.model = RecurrentCompletion(users, items, (start[0], start[1]), config, seeds=seeds, layout=layout).to(
+            device
+        )
         dtype = torch.float32
         self.user_laplacian = StackedOperator(users, layout=layout, dtype=dtype).to(device)
         self.item_laplacian = StackedOperator(items, layout=layout, dtype=dtype).to(device)
@@ -133,8 +132,7 @@ class _Trainer:
         loss.sum().backward()
         with torch.no_grad():
             valid, test = (
-                torch.full_like(loss, torch.nan) if w is None else (error * w).sum((1, 2)).sqrt()
-                for w in self.watched
+                torch.full_like(loss, torch.nan) if w is None else (error * w).sum((1, 2)).sqrt() for w in self.watched
             )
             criterion = loss if self.watched[0] is None else valid
             better = criterion < self.best_value
@@ -186,11 +184,11 @@ def fit_completion(
 ) -> CompletionFit:
     """Train RMGCNN or RMCayley on each of ``problems``, all at once, and complete the matrices.
 
-    Adam on the full batch with the loss ``mean squared error on known ratings + gamma / 2 (Dirichlet energies)``. A
-    random ``config.input_fraction`` of the known ratings is the input (the start of the factors); all known ratings
-    are the target. The kept iteration is that of the lowest RMSE on ``valid``, or of the lowest training loss where
-    the problems have no ``valid`` (as in the released code). Problems share nothing but the launch: each has its own
-    weights, seed and best iteration.
+    Adam on the full batch with the loss ``mean squared error on known ratings + gamma / 2 (Dirichlet
+    energies)``. A random ``config.input_fraction`` of the known ratings is the input (the start of the
+    factors); all known ratings are the target. The kept iteration is that of the lowest RMSE on ``valid``, or
+    of the lowest training loss where the problems have no ``valid`` (as in the released code). Problems share
+    nothing but the launch: each has its own weights, seed and best iteration.
 
     Args:
         problems: matrices of one size.
@@ -200,7 +198,7 @@ def fit_completion(
         scale: smallest and largest rating; completions are rescaled onto it.
         device: where to train.
         layout: ``"dense"`` or ``"csr"`` graph operators; ``"auto"`` is dense on a GPU, sparse on a processor.
-        cuda_graph: capture the step in a CUDA graph on a GPU (much faster: a step is about a thousand small kernels).
+        cuda_graph: capture the step in a CUDA graph on a GPU: a step is about a thousand small kernels.
         progress: called with the number of steps done and ``(3, problems)`` latest values of the curves.
         progress_every: how often to call ``progress``.
 
@@ -217,9 +215,7 @@ def fit_completion(
     _check(problems, seeds, iterations, scale)
     if layout == "auto":
         layout = "dense" if place.type == "cuda" else "csr"
-    trainer = _Trainer(
-        problems, config, iterations=iterations, seeds=seeds, scale=scale, device=place, layout=layout
-    )
+    trainer = _Trainer(problems, config, iterations=iterations, seeds=seeds, scale=scale, device=place, layout=layout)
     step = trainer.capture().replay if cuda_graph and place.type == "cuda" else trainer.step
     for done in range(1, iterations + 1):
         step()
@@ -238,9 +234,7 @@ def _check(
     if not problems:
         raise ValueError("problems must hold at least one problem, got none")
     if len(seeds) != len(problems):
-        raise ValueError(
-            f"seeds must hold one seed for each of the {len(problems)} problems, got {len(seeds)}"
-        )
+        raise ValueError(f"seeds must hold one seed for each of the {len(problems)} problems, got {len(seeds)}")
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, got {iterations}")
     if not scale[0] < scale[1]:
@@ -265,6 +259,6 @@ def _start(
 
 
 def _weights(masks: Sequence[NDArray[np.bool_]], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """Masks as weights that sum to 1 in each problem, so that a weighted sum of squared errors is their mean."""
+    """Masks as weights that sum to 1 in each problem: a weighted sum of squared errors is their mean."""
     stacked = torch.as_tensor(np.stack(masks), dtype=dtype, device=device)
     return stacked / stacked.sum((1, 2), keepdim=True)

@@ -22,9 +22,9 @@ METHODS: tuple[Method, ...] = ("rmgcnn", "rmcayley")
 class CompletionConfig:
     """Hyper-parameters of RMGCNN and RMCayley; the defaults are those of the published MovieLens runs.
 
-    ``terms`` counts the Chebyshev polynomials of RMGCNN; ``order``, ``inverse`` and ``jacobi_iterations`` belong to
-    the Cayley filters of RMCayley. ``candidate`` is the non-linearity of the LSTM's candidate and output: the released
-    code has a sigmoid where a textbook LSTM has a tanh.
+    ``terms`` counts the Chebyshev polynomials of RMGCNN; ``order``, ``inverse`` and ``jacobi_iterations``
+    belong to the Cayley filters of RMCayley. ``candidate`` is the non-linearity of the LSTM's candidate and
+    output: the released code has a sigmoid where a textbook LSTM has a tanh.
 
     >>> CompletionConfig(method="rmcayley", order=2).rank
     10
@@ -60,9 +60,9 @@ class CompletionConfig:
 
 
 def initial_factors(known: NDArray[np.float64], rank: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """``W = U sqrt(s)`` and ``H = V sqrt(s)`` of the best rank-``rank`` approximation of ``known`` (0 = unknown).
+    """``W = U sqrt(s)``, ``H = V sqrt(s)`` of the best rank-``rank`` approximation of ``known`` (0 = unknown).
 
-    Signs are fixed (the largest entry of each column of U is positive), so that every LAPACK gives the same start.
+    Signs are fixed (the largest entry of each column of U is positive): every LAPACK gives the same start.
 
     Shapes:
         - ``known``: ``(users, items)``; returns ``(users, rank)`` and ``(items, rank)``
@@ -74,9 +74,7 @@ def initial_factors(known: NDArray[np.float64], rank: int) -> tuple[NDArray[np.f
            [ 6.,  8., 10.]])
     """
     if rank > min(known.shape):
-        raise ValueError(
-            f"rank must not exceed the smaller side of the ratings, {min(known.shape)}, got {rank}"
-        )
+        raise ValueError(f"rank must not exceed the smaller side of the ratings, {min(known.shape)}, got {rank}")
     left, values, right = np.linalg.svd(known, full_matrices=False)
     left, right, root = left[:, :rank], right[:rank].T, np.sqrt(values[:rank])
     signs = np.sign(left[np.abs(left).argmax(0), np.arange(rank)])
@@ -84,7 +82,7 @@ def initial_factors(known: NDArray[np.float64], rank: int) -> tuple[NDArray[np.f
 
 
 class _Side(nn.Module):
-    """One side (users or items): graph filter, LSTM and the map from its cell state to an update of the factor."""
+    """One side (users or items): graph filter, LSTM, and the map from its cell to an update of the factor."""
 
     def __init__(
         self,
@@ -123,10 +121,7 @@ class _Side(nn.Module):
             torch.sigmoid if config.candidate == "sigmoid" else torch.tanh
         )
         # Forget, input and output gate and the candidate, each drawn as a (hidden, hidden) matrix of its own.
-        gates = [
-            [glorot((self.hidden, self.hidden), generators, dtype).detach() for _ in range(4)]
-            for _ in range(2)
-        ]
+        gates = [[glorot((self.hidden, self.hidden), generators, dtype).detach() for _ in range(4)] for _ in range(2)]
         self.gates = nn.Parameter(torch.cat([torch.cat(row, dim=2) for row in gates], dim=1))
         self.gate_bias = nn.Parameter(torch.zeros(len(generators), 1, 4 * self.hidden, dtype=dtype))
         self.out = glorot((self.hidden, config.rank), generators, dtype)
@@ -145,7 +140,7 @@ class _Side(nn.Module):
 
 
 class RecurrentCompletion(nn.Module):
-    """RMGCNN or RMCayley for ``problems`` independent completions of equal size, each with weights of its own.
+    """RMGCNN or RMCayley for a stack of independent completions of equal size, each with its own weights.
 
     Args:
         users: adjacency-derived normalised Laplacians of the users' graphs, one per problem.
@@ -153,7 +148,8 @@ class RecurrentCompletion(nn.Module):
         start: the factors W ``(problems, users, rank)`` and H ``(problems, items, rank)``.
         config: hyper-parameters.
         seeds: one seed of the weights per problem.
-        layout: ``"dense"`` or ``"csr"`` filters (see :class:`~nvgf.movies.completion.filters.StackedOperator`).
+        layout: ``"dense"`` or ``"csr"`` filters (see
+            :class:`~nvgf.movies.completion.filters.StackedOperator`).
 
     Shapes:
         - returns W ``(problems, users, rank)`` and H ``(problems, items, rank)``; the completion is ``W H^T``
@@ -200,7 +196,7 @@ class RecurrentCompletion(nn.Module):
 
 
 def rescaled(completion: torch.Tensor, low: float, high: float) -> torch.Tensor:
-    """``completion`` mapped affinely so that each problem's smallest entry is ``low`` and its largest ``high``.
+    """``completion`` mapped affinely so that each problem's entries span ``low`` to ``high``.
 
     Shapes:
         - ``completion``: ``(problems, users, items)``
@@ -215,9 +211,7 @@ def rescaled(completion: torch.Tensor, low: float, high: float) -> torch.Tensor:
     return low + (high - low) * (completion - smallest) / span
 
 
-def dirichlet(
-    left: torch.Tensor, right: torch.Tensor, apply: Callable[[torch.Tensor], torch.Tensor]
-) -> torch.Tensor:
+def dirichlet(left: torch.Tensor, right: torch.Tensor, apply: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
     """``trace(X L X^T)`` for ``X = left right^T`` and L on the right side, without forming X.
 
     Shapes:
