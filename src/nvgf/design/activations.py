@@ -34,9 +34,7 @@ def pointwise(activation: str | Pointwise) -> Pointwise:
     """
     if isinstance(activation, str):
         if activation not in ACTIVATIONS:
-            raise ValueError(
-                f"activation must be one of {', '.join(ACTIVATIONS)} or a function, got {activation!r}"
-            )
+            raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)} or a function, got {activation!r}")
         return ACTIVATIONS[activation]
     if not callable(activation):
         raise TypeError(f"activation must be a name or a pointwise function, got {type(activation).__name__}")

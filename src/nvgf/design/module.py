@@ -109,11 +109,7 @@ class DesignedActivation(nn.Module):
 
     def extra_repr(self) -> str:
         """Describe the module."""
-        name = (
-            self.activation
-            if isinstance(self.activation, str)
-            else getattr(self.activation, "__name__", "function")
-        )
+        name = self.activation if isinstance(self.activation, str) else getattr(self.activation, "__name__", "function")
         return f"order={self.order}, num_nodes={self.num_nodes}, features={self.features}, activation={name}"
 
     def _take(self, design: Design) -> None:

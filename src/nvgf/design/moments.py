@@ -73,9 +73,7 @@ class Moments:
         if not isinstance(signals, torch.Tensor) or signals.ndim < 2:
             raise ValueError("signals must be a tensor (samples, nodes, features)")
         if self.count and signals.shape[-1] != self.mean.shape[1]:
-            raise ValueError(
-                f"signals have {signals.shape[-1]} features, those before had {self.mean.shape[1]}"
-            )
+            raise ValueError(f"signals have {signals.shape[-1]} features, those before had {self.mean.shape[1]}")
         x = check_signals(signals, self.mean.shape[0] if self.count else signals.shape[-2])
         if len(x) == 0:
             return self
@@ -99,9 +97,7 @@ class Moments:
     def merge(self, other: Moments) -> Moments:
         """Return the moments of the signals of both."""
         if other.activation != self.activation:
-            raise ValueError(
-                f"moments of {self.activation!r} cannot be merged with moments of {other.activation!r}"
-            )
+            raise ValueError(f"moments of {self.activation!r} cannot be merged with moments of {other.activation!r}")
         result = Moments(self.activation)
         for part in (self, other):
             if part.count:

@@ -45,9 +45,7 @@ class NodeMoments:
         (3, Design(order=1, nodes=2, features=1, unexplained=0.0000))
     """
 
-    def __init__(
-        self, shift: GraphShift | torch.Tensor, order: int, activation: str | Pointwise = "relu"
-    ) -> None:
+    def __init__(self, shift: GraphShift | torch.Tensor, order: int, activation: str | Pointwise = "relu") -> None:
         if not isinstance(order, int) or order < 0:
             raise ValueError(f"order must be an integer of at least 0, got {order!r}")
         self.shift = analysis_shift(shift)
@@ -63,9 +61,7 @@ class NodeMoments:
         """Take in signals ``(..., nodes, features)``; returns itself."""
         x = check_signals(signals, self.shift.num_nodes)
         if x.device != self.shift.device:
-            raise ValueError(
-                f"signals are on {x.device}, the shift on {self.shift.device}: use shift.to(...)"
-            )
+            raise ValueError(f"signals are on {x.device}, the shift on {self.shift.device}: use shift.to(...)")
         if self.count and x.shape[-1] != self.mean.shape[1]:
             raise ValueError(f"signals have {x.shape[-1]} features, those before had {self.mean.shape[1]}")
         self._eps = max(self._eps, torch.finfo(x.dtype).eps)
@@ -83,9 +79,7 @@ class NodeMoments:
                 f"order {other.order} on {other.shift.num_nodes} nodes"
             )
         if other.activation != self.activation:
-            raise ValueError(
-                f"moments of {self.activation!r} cannot be merged with moments of {other.activation!r}"
-            )
+            raise ValueError(f"moments of {self.activation!r} cannot be merged with moments of {other.activation!r}")
         result = NodeMoments(self.shift, self.order, self.activation)
         for part in (self, other):
             if part.count:

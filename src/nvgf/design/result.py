@@ -47,7 +47,8 @@ class Design:
         mse: ``(nodes, features)``, the mean squared error on the moments that the design was made from.
         variance: ``(nodes, features)``, of the target: the error of the best constant.
         rank: ``(nodes, features)``, of the system of each node; below ``order + 1`` it was singular, and the
-            taps are those of least norm.
+            taps are those of least norm. None for a
+            closed form that solves no system.
         best_linear_mse: ``(nodes, features)``, the least error of any affine function of the *whole* signal,
             or None where the design was made without the full covariance.
     """
@@ -56,7 +57,7 @@ class Design:
     offset: torch.Tensor
     mse: torch.Tensor
     variance: torch.Tensor
-    rank: torch.Tensor
+    rank: torch.Tensor | None = None
     best_linear_mse: torch.Tensor | None = None
 
     @property

@@ -1,5 +1,6 @@
 """Room ``spectral``: graph frequencies, responses and frequency creation (section 3 of the paper)."""
 
+from nvgf.spectral.bands import Bands, band_energy, chebyshev_moments, spectral_density, spectral_interval
 from nvgf.spectral.eigenspaces import canonical_basis
 from nvgf.spectral.inputs import filter_bank
 from nvgf.spectral.probing import Probe, probe
@@ -16,11 +17,14 @@ from nvgf.spectral.spectrum import Spectrum
 from nvgf.spectral.transfer import Creation, creates_frequencies, creation, transfer_matrix
 
 __all__ = [
+    "Bands",
     "Creation",
     "Probe",
     "Spectrum",
+    "band_energy",
     "canonical_basis",
     "chebyshev_filter",
+    "chebyshev_moments",
     "creates_frequencies",
     "creation",
     "filter_bank",
@@ -29,6 +33,8 @@ __all__ = [
     "node_responses",
     "output_spectrum",
     "probe",
+    "spectral_density",
+    "spectral_interval",
     "to_chebyshev",
     "transfer_matrix",
     "vandermonde",

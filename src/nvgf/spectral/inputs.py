@@ -49,9 +49,7 @@ def filter_bank(filter: Any, num_nodes: int) -> torch.Tensor:
         else:
             taps = getattr(filter, "taps", None)
     if not isinstance(taps, torch.Tensor):
-        raise TypeError(
-            f"filter must be a tensor of taps or a filter that has some, got {type(filter).__name__}"
-        )
+        raise TypeError(f"filter must be a tensor of taps or a filter that has some, got {type(filter).__name__}")
     taps = taps.detach().double()
     if taps.ndim not in (1, 2, 3, 4) or taps.numel() == 0:
         raise ValueError(

@@ -101,8 +101,7 @@ def _answer(call: Callable[[torch.Tensor], Any], x: torch.Tensor) -> torch.Tenso
     if not isinstance(y, torch.Tensor) or y.ndim != 3 or y.shape[:2] != x.shape[:2]:
         shape = tuple(y.shape) if isinstance(y, torch.Tensor) else type(y).__name__
         raise ValueError(
-            f"module must return graph signals (batch, nodes, out) = ({x.shape[0]}, {x.shape[1]}, out), "
-            f"got {shape}"
+            f"module must return graph signals (batch, nodes, out) = ({x.shape[0]}, {x.shape[1]}, out), got {shape}"
         )
     if not bool(torch.isfinite(y).all()):
         raise ValueError("module gave NaN or infinity on an eigenvector")

@@ -145,9 +145,7 @@ def output_spectrum(
     """
     spectrum = as_spectrum(spectrum)
     if taps.ndim not in (1, 3):
-        raise ValueError(
-            f"taps must have shape (order + 1,) or (order + 1, in, out), got {tuple(taps.shape)}"
-        )
+        raise ValueError(f"taps must have shape (order + 1,) or (order + 1, in, out), got {tuple(taps.shape)}")
     response = lsi_response(taps, spectrum.eigenvalues, basis=basis)
     if response.ndim == 1:
         return response[:, None] * x_hat.double()
@@ -175,14 +173,10 @@ def fit_taps(
     """
     matrix = vandermonde(points, order, basis=basis, interval=interval)
     if response.shape[0] != len(points):
-        raise ValueError(
-            f"response must have one row for each of {len(points)} points, got {tuple(response.shape)}"
-        )
+        raise ValueError(f"response must have one row for each of {len(points)} points, got {tuple(response.shape)}")
     flat = response.detach().double().reshape(len(points), -1)
     # Least norm by singular values: there may be fewer distinct points than taps.
-    solution = torch.linalg.lstsq(
-        matrix, flat, driver="gelsd" if matrix.device.type == "cpu" else None
-    ).solution
+    solution = torch.linalg.lstsq(matrix, flat, driver="gelsd" if matrix.device.type == "cpu" else None).solution
     return solution.reshape(order + 1, *response.shape[1:])
 
 

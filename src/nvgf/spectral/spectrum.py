@@ -105,9 +105,7 @@ class Spectrum:
         original, shift = shift, _symmetric(shift)
         if not 1 <= count < shift.num_nodes:
             raise ValueError(f"count must be from 1 to {shift.num_nodes - 1} (nodes - 1), got {count}")
-        values, vectors = sparse.linalg.eigsh(
-            shift.to_scipy(), k=count, which=names[which], v0=_start(shift.num_nodes)
-        )
+        values, vectors = sparse.linalg.eigsh(shift.to_scipy(), k=count, which=names[which], v0=_start(shift.num_nodes))
         return _partial(values, vectors, original, tolerance)
 
     @classmethod
@@ -132,9 +130,7 @@ class Spectrum:
         middle += 1e-7 * half * math.sqrt(2)
         count = min(16, shift.num_nodes - 1)
         while True:
-            values, vectors = sparse.linalg.eigsh(
-                matrix, k=count, sigma=middle, which="LM", v0=_start(shift.num_nodes)
-            )
+            values, vectors = sparse.linalg.eigsh(matrix, k=count, sigma=middle, which="LM", v0=_start(shift.num_nodes))
             if np.abs(values - middle).max() > half * (1 + 1e-6):
                 break
             if count == shift.num_nodes - 1:

@@ -50,9 +50,7 @@ def transfer_matrix(
 
 def _outputs(filter: Any, spectrum: Spectrum, basis: Basis, interval: Interval | None) -> torch.Tensor:
     """The output of every eigenvector, V o (H Lambda^T): ``(in, out, nodes, n)``."""
-    responses = node_responses(
-        filter, spectrum.eigenvalues, spectrum.num_nodes, basis=basis, interval=interval
-    )
+    responses = node_responses(filter, spectrum.eigenvalues, spectrum.num_nodes, basis=basis, interval=interval)
     return spectrum.eigenvectors * responses.permute(2, 3, 0, 1)
 
 
