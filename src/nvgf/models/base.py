@@ -148,9 +148,7 @@ class GraphModel(nn.Module, ABC):
         if shift.num_nodes != self.num_nodes:
             raise ValueError(f"the model has {self.num_nodes} nodes, the shift has {shift.num_nodes}")
         if x.ndim < 2 or x.shape[-2:] != (self.num_nodes, self.in_features):
-            raise ValueError(
-                f"x must have shape (..., {self.num_nodes}, {self.in_features}), got {tuple(x.shape)}"
-            )
+            raise ValueError(f"x must have shape (..., {self.num_nodes}, {self.in_features}), got {tuple(x.shape)}")
         shift.check_signals(x)
 
     def __repr__(self) -> str:

@@ -55,8 +55,7 @@ class DesignNVGF(PolynomialModel):
         super().__init__(num_nodes, in_features, features, order, device=device, dtype=dtype, **options)
         self.config["activation"] = activation
         self.activations = nn.ModuleList(
-            DesignedActivation(order, num_nodes, width, activation, device=device, dtype=dtype)
-            for width in self.widths
+            DesignedActivation(order, num_nodes, width, activation, device=device, dtype=dtype) for width in self.widths
         )
 
     @classmethod

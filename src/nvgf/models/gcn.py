@@ -60,8 +60,7 @@ class GCN(GraphModel):
         self.activation = activation
         inputs = (in_features, *self.widths[:-1])
         self.linears = nn.ModuleList(
-            nn.Linear(i, o, bias=bias, device=device, dtype=dtype)
-            for i, o in zip(inputs, self.widths, strict=True)
+            nn.Linear(i, o, bias=bias, device=device, dtype=dtype) for i, o in zip(inputs, self.widths, strict=True)
         )
 
     @property

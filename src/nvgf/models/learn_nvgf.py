@@ -55,12 +55,9 @@ class LearnNVGF(PolynomialModel):
         dtype: torch.dtype | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(
-            num_nodes, in_features, features, order, bias=bias, device=device, dtype=dtype, **options
-        )
+        super().__init__(num_nodes, in_features, features, order, bias=bias, device=device, dtype=dtype, **options)
         self.node_filters = nn.ModuleList(
-            NodeVariantFilter(f, f, order, num_nodes, bias=bias, device=device, dtype=dtype)
-            for f in self.widths
+            NodeVariantFilter(f, f, order, num_nodes, bias=bias, device=device, dtype=dtype) for f in self.widths
         )
 
     @property

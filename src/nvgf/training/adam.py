@@ -1,0 +1,60 @@
+"""Adam with a learning rate a job, by torch's fused kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from nvgf.training.schedule import Schedule
+
+
+class StackedAdam:
+    """Adam on a stack whose jobs are sorted by learning rate, so that each rate is a slice of every parameter.
+
+    Args:
+        learning_rates: the rate of each job, sorted.
+        schedule: the forgetting factors.
+        weights, gradients, means, squares: ``(jobs, ...)`` by name; the last two are Adam's moments.
+    """
+
+    def __init__(
+        self,
+        learning_rates: Sequence[float],
+        schedule: Schedule,
+        weights: Mapping[str, torch.Tensor],
+        gradients: Mapping[str, torch.Tensor],
+        means: Mapping[str, torch.Tensor],
+        squares: Mapping[str, torch.Tensor],
+    ) -> None:
+        if list(learning_rates) != sorted(learning_rates):
+            raise ValueError("learning_rates must be sorted")
+        device = next(iter(weights.values())).device
+        self.steps_taken = torch.zeros((), device=device)
+        self._schedule = schedule
+        self._groups: list[tuple[float, list[list[torch.Tensor]]]] = []
+        for rate in sorted(set(learning_rates)):
+            first = learning_rates.index(rate)
+            last = first + list(learning_rates).count(rate)
+            slices = [[view[first:last] for view in part.values()] for part in (weights, gradients, means, squares)]
+            self._groups.append((rate, slices))
+
+    def step(self) -> None:
+        """Take one step; runs on the device alone, so that it can be part of a CUDA graph."""
+        self.steps_taken += 1
+        for rate, (weights, gradients, means, squares) in self._groups:
+            torch._fused_adam_(
+                weights,
+                gradients,
+                means,
+                squares,
+                [],
+                [self.steps_taken] * len(weights),
+                lr=rate,
+                beta1=self._schedule.betas[0],
+                beta2=self._schedule.betas[1],
+                weight_decay=0.0,
+                eps=self._schedule.eps,
+                amsgrad=False,
+                maximize=False,
+            )

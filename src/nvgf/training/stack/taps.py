@@ -1,0 +1,135 @@
+"""Stacks of LSIGF and LearnNVGF: coefficients are taps on S^m x."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from nvgf.filters import shifts
+from nvgf.graph import GraphShift
+from nvgf.models import LSIGF, GraphModel, LearnNVGF
+from nvgf.models.basis import basis_coefficients, product_coefficients
+from nvgf.training.job import Job
+from nvgf.training.stack.bilinear import BilinearNet
+from nvgf.training.stack.data import StackData, TaskCache
+from nvgf.training.stack.net import READOUT
+from nvgf.training.stack.slots import Slot, Slots
+
+LSI_TAPS = Slot("filters.0.taps", "kf", "kf")
+NODE_TAPS = Slot("node_filters.0.taps", "knfg", "nfkg")
+
+
+def powers(order: int):  # noqa: ANN201
+    """Return the preparation that computes S^0 x, ..., S^order x."""
+
+    def prepare(x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
+        return shifts(x, shift, order).squeeze(-1).permute(1, 2, 0)
+
+    return prepare
+
+
+def is_single_filter(model: GraphModel, kind: type[GraphModel]) -> bool:
+    """Return whether a model is of exactly this architecture, one layer, one input feature, no bias in filters."""
+    return type(model) is kind and len(model.widths) == 1 and model.in_features == 1 and not model.config["bias"]
+
+
+class LSIGFNet(BilinearNet):
+    """A stack of LSIGF with one layer, one input feature and no bias."""
+
+    def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
+        super().__init__(jobs, cache)
+        model = jobs[0].build(device="meta")
+        assert isinstance(model, LSIGF)
+        order = model.order
+        self.data = StackData(jobs, cache, "powers", order + 1, powers(order))
+        sizes = {"k": order + 1, "f": model.widths[0], "c": self.data.outputs, "n": self.data.most_nodes}
+        self.slots = Slots((LSI_TAPS, *READOUT), jobs, sizes, self.data.nodes, self.device)
+        basis = basis_coefficients(model.basis, order)
+        self._basis = None if model.basis == "power" else basis.float().to(self.device)
+
+    @classmethod
+    def takes(cls, model: GraphModel) -> bool:
+        """Return whether the formulas cover the model."""
+        return is_single_filter(model, LSIGF)
+
+    @property
+    def terms(self) -> int:
+        """K + 1."""
+        return self.slots.sizes["k"]
+
+    def features(self, rows: torch.Tensor) -> torch.Tensor:
+        """Return S^k x."""
+        return self.node_batches(rows)
+
+    def coefficients(self) -> torch.Tensor:
+        """Return the taps on powers of S."""
+        taps = self.weights[LSI_TAPS.name]
+        return (taps if self._basis is None else self._basis.T @ taps).unsqueeze(1)
+
+    def coefficients_backward(self, gradient: torch.Tensor) -> None:
+        """Write the gradient of the taps."""
+        total = gradient.sum(dim=1)
+        self.gradients[LSI_TAPS.name].copy_(total if self._basis is None else self._basis @ total)
+
+
+class LearnNVGFNet(BilinearNet):
+    r"""A stack of LearnNVGF with one layer, one input feature and no bias.
+
+    Coefficients are the composed taps :math:`C_{nmg} = \sum_{kl} P_{mkl} \sum_f h_{lf} H_{nfkg}`. The node-variant
+    taps are stored with the node first, so that each node is a product of small matrices, forward and backward.
+    """
+
+    def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
+        super().__init__(jobs, cache)
+        model = jobs[0].build(device="meta")
+        assert isinstance(model, LearnNVGF)
+        order, width = model.order, model.widths[0]
+        self.data = StackData(jobs, cache, "powers", 2 * order + 1, powers(2 * order))
+        sizes = {"k": order + 1, "f": width, "g": width, "c": self.data.outputs, "n": self.data.most_nodes}
+        self.slots = Slots((LSI_TAPS, NODE_TAPS, *READOUT), jobs, sizes, self.data.nodes, self.device)
+        product = product_coefficients(model.basis, order).transpose(1, 2).flatten(1)
+        self._product = product.float().to(self.device).unsqueeze(0)
+
+    @classmethod
+    def takes(cls, model: GraphModel) -> bool:
+        """Return whether the formulas cover the model."""
+        return is_single_filter(model, LearnNVGF)
+
+    @property
+    def terms(self) -> int:
+        """2 K + 1."""
+        return self._product.shape[1]
+
+    def features(self, rows: torch.Tensor) -> torch.Tensor:
+        """Return S^m x."""
+        return self.node_batches(rows)
+
+    def _sizes(self) -> tuple[int, int, int, int]:
+        return len(self.jobs), self.slots.sizes["n"], self.slots.sizes["k"], self.slots.sizes["f"]
+
+    def coefficients(self) -> torch.Tensor:
+        """Return the composed taps."""
+        jobs, nodes, terms, width = self._sizes()
+        lsi = self.weights[LSI_TAPS.name].unsqueeze(1).expand(-1, nodes, -1, -1)
+        self._lsi = lsi.reshape(jobs * nodes, terms, width)
+        self._node_taps = self.weights[NODE_TAPS.name].view(jobs * nodes, width, terms * width)
+        mixed = self.buffer("mixed", jobs * nodes, terms, terms * width)
+        torch.bmm(self._lsi, self._node_taps, out=mixed)
+        composed = self.buffer("composed", jobs * nodes, self.terms, width)
+        product = self._product.expand(jobs * nodes, -1, -1)
+        torch.bmm(product, mixed.view(jobs * nodes, terms * terms, width), out=composed)
+        return composed.view(jobs, nodes, self.terms, width)
+
+    def coefficients_backward(self, gradient: torch.Tensor) -> None:
+        """Write the gradients of both filters."""
+        jobs, nodes, terms, width = self._sizes()
+        mixed = self.buffer("mixed", jobs * nodes, terms, terms * width)
+        product = self._product.transpose(1, 2).expand(jobs * nodes, -1, -1)
+        flat = gradient.reshape(jobs * nodes, self.terms, width)
+        torch.bmm(product, flat, out=mixed.view(jobs * nodes, terms * terms, width))
+        target = self.gradients[NODE_TAPS.name].view(jobs * nodes, width, terms * width)
+        torch.bmm(self._lsi.transpose(1, 2), mixed, out=target)
+        partial = self.buffer("partial", jobs * nodes, terms, width)
+        torch.bmm(mixed, self._node_taps.transpose(1, 2), out=partial)
+        torch.sum(partial.view(jobs, nodes, terms, width), dim=1, out=self.gradients[LSI_TAPS.name])
