@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from nvgf import __version__
-from nvgf.cli import corpus
+from nvgf.cli import corpus, movies
 
 app = typer.Typer(
     name="nvgf",
@@ -15,6 +15,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 app.add_typer(corpus.app, name="corpus")
+app.add_typer(movies.app, name="movies")
 
 
 def _print_version(value: bool) -> None:

@@ -39,7 +39,7 @@ def fetch_movielens(
         url: where from.
         sha256: the checksum that the file must have.
     """
-    import pooch  # type: ignore[import-untyped]
+    import pooch
     import requests
 
     target = Path(folder) if folder is not None else cache_folder()
