@@ -13,9 +13,10 @@ from nvgf.training.stack.data import trained_nodes
 from nvgf.training.stack.gcnn import GCNNNet
 from nvgf.training.stack.general import GeneralNet
 from nvgf.training.stack.net import StackedNet
+from nvgf.training.stack.rank_one import GATNet, GCNNet
 from nvgf.training.stack.taps import LearnNVGFNet, LSIGFNet
 
-NETS: tuple[type[StackedNet], ...] = (LSIGFNet, GCNNNet, LearnNVGFNet, GeneralNet)
+NETS: tuple[type[StackedNet], ...] = (LSIGFNet, GCNNNet, LearnNVGFNet, GCNNet, GATNet, GeneralNet)
 """The stacked formulas; the first that takes a model is used."""
 
 CPU_WORKING_SET = 8 << 20

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 
 from nvgf.training.adam import StackedAdam
-from nvgf.training.job import Job, Result
+from nvgf.training.job import Result
 from nvgf.training.loss import error, loss_and_gradient
 from nvgf.training.order import batches
 from nvgf.training.stack.dropout import Dropout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -103,7 +104,7 @@ class Slots:
 
     def _initial(self, slot: Slot, number: int, bound: float) -> torch.Tensor:
         shape = tuple(self._count(letter, slot, number) for letter in slot.public)
-        key = stream_key(self.jobs[number].seed, WEIGHTS, self.slots.index(slot))
+        key = stream_key(self.jobs[number].seed, WEIGHTS, zlib.crc32(slot.name.encode()))
         return uniform(key, shape, bound, self.device)
 
     def _to_stack(self, slot: Slot, number: int, public: torch.Tensor) -> torch.Tensor:

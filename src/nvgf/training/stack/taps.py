@@ -20,7 +20,7 @@ LSI_TAPS = Slot("filters.0.taps", "kf", "kf")
 NODE_TAPS = Slot("node_filters.0.taps", "knfg", "nfkg")
 
 
-def powers(order: int):  # noqa: ANN201
+def powers(order: int):
     """Return the preparation that computes S^0 x, ..., S^order x."""
 
     def prepare(x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
