@@ -65,10 +65,11 @@ class FilterCase:
         assert torch.allclose(y, loop, atol=1e-13)
 
     @pytest.mark.parametrize("layout", ["dense", "csr"])
-    def test_gradients(self, sizes, layout):
+    @pytest.mark.parametrize("batch", [1, 2])
+    def test_gradients(self, sizes, layout, batch):
         shift = random_shift(self.nodes, symmetric=False, layout=layout)
         module = self.make(*sizes, bias=True, dtype=D)
-        x = torch.randn(2, self.nodes, sizes[0], dtype=D, requires_grad=True)
+        x = torch.randn(batch, self.nodes, sizes[0], dtype=D, requires_grad=True)
         names, parameters = zip(*module.named_parameters(), strict=True)
 
         def apply(x, *values):

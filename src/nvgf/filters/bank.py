@@ -123,6 +123,9 @@ def _taps_gradient(heard: torch.Tensor, gradient: torch.Tensor, taps: torch.Tens
     for k in range(len(taps)):
         if taps.ndim == 3:
             torch.mm(heard[k].flatten(0, 1).mT, gradient.flatten(0, 1), out=d_taps[k])
+        elif gradient.shape[1] == 1:
+            # For one signal these are outer products, for which a batch of matrix products takes ten times as long.
+            torch.mul(heard[k].mT, gradient, out=d_taps[k])
         else:
             torch.bmm(heard[k].mT, gradient, out=d_taps[k])
     return d_taps
