@@ -157,6 +157,8 @@ def _train(
             jobs_done += 1
             best = min(best, result.valid_error)
             yield number, result
+        # A graph and its memory go before those of the next stack come.
+        del run
         if progress is not None:
             progress(Progress(jobs_done, len(jobs), steps_done, steps, best))
 

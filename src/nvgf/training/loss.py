@@ -28,8 +28,7 @@ def loss_and_gradient(
         each = torch.where(size < 1, 0.5 * off * off, size - 0.5).sum(-1)
         gradient = off.clamp_(-1, 1)
     # A plain product would turn an overflow in a signal that is not there into NaN.
-    present = weights > 0
-    each = torch.where(present, each * weights, 0.0)
+    each = (each * weights).masked_fill_(weights == 0, 0.0)
     return each.sum(-1), gradient.mul_(weights.unsqueeze(-1))
 
 
@@ -42,4 +41,4 @@ def error(outputs: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor, l
         squares = (outputs - targets).square().sum(-1)
         found = (squares * weights).sum(-1).sqrt()
     finite = torch.isfinite(outputs).all(-1) | (weights == 0)
-    return torch.where(finite.all(-1), found, torch.inf)
+    return found.masked_fill(~finite.all(-1), torch.inf)

@@ -66,8 +66,8 @@ class Run:
         self._error_now = torch.zeros(count, device=device)
         self._loss_now = torch.zeros(count, device=device)
         self._graph: torch.cuda.CUDAGraph | None = None
-        self._valid_targets = data.per_job(data.valid.targets)
-        self._valid_weights = data.per_job(data.valid.weights)
+        self._valid_targets = data.per_job(data.valid, "targets")
+        self._valid_weights = data.per_job(data.valid, "weights")
         self.seconds = 0.0
 
     @property
@@ -101,7 +101,7 @@ class Run:
         test = data.part("test")
         with torch.no_grad():
             outputs = net.evaluate(test)
-            tested = error(outputs, data.per_job(test.targets), data.per_job(test.weights), data.loss).tolist()
+            tested = error(outputs, data.per_job(test, "targets"), data.per_job(test, "weights"), data.loss).tolist()
         net.bind(self.views["weights"], self.views["gradients"])
         curves, losses = self.curve.T.tolist(), self.losses.T.tolist()
         kept, best, diverged = self.kept.tolist(), self.best_error.tolist(), self.diverged.tolist()
@@ -143,11 +143,12 @@ class Run:
     def _block(self) -> None:
         self._loss_now.zero_()
         for offset in range(self.interval):
-            self._one_step(offset)
+            self.one_step(offset)
         self._loss_now /= self.interval
         self._validate()
 
-    def _one_step(self, offset: int) -> None:
+    def one_step(self, offset: int) -> None:
+        """Take the step at this place of the current block."""
         net = self.net
         rows, weights = self._rows_now[offset], self._weights_now[offset]
         mask = self.dropout.draw(self._step)

@@ -50,7 +50,7 @@ class BilinearNet(StackedNet):
 
     def evaluation_features(self, part: Part) -> torch.Tensor:
         """Return the features of a part of the data, ``(jobs, samples, nodes, terms)``."""
-        return self.data.per_job(part.features)
+        return self.data.per_job(part, "features")
 
     def forward(self, rows: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return the outputs of a batch."""

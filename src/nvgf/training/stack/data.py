@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import nn
@@ -53,6 +53,7 @@ class Part:
     features: torch.Tensor
     targets: torch.Tensor
     weights: torch.Tensor
+    by_job: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
 class StackData:
@@ -81,7 +82,6 @@ class StackData:
         numbers = {key: number for number, key in enumerate(tasks)}
         self.tasks = tuple(tasks.values())
         self.task_of = torch.tensor([numbers[id(job.task)] for job in jobs], device=cache.device)
-        self.one_each = len(tasks) == len(jobs)
         self.loss = jobs[0].task.loss
         self.outputs = jobs[0].task.outputs
         self.nodes = [trained_nodes(job) for job in jobs]
@@ -119,10 +119,18 @@ class StackData:
             result.weights[number, : len(own)] = 1 / len(own)
         return result
 
-    def per_job(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Turn what is stored per task into what is stored per job."""
-        if self.one_each or len(self.tasks) == 1:
-            return tensor if self.one_each else tensor.expand(len(self.jobs), *tensor.shape[1:])
+    def per_job(self, part: Part, name: str) -> torch.Tensor:
+        """Turn what a part stores per task under this name into what is stored per job, ``(jobs, ...)``."""
+        if name not in part.by_job:
+            part.by_job[name] = self.spread(getattr(part, name))
+        return part.by_job[name]
+
+    def spread(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Repeat ``(tasks, ...)`` for the jobs, ``(jobs, ...)``."""
+        if len(self.tasks) == len(self.jobs):
+            return tensor
+        if len(self.tasks) == 1:
+            return tensor.expand(len(self.jobs), *tensor.shape[1:])
         return tensor.index_select(0, self.task_of)
 
 

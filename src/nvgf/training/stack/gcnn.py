@@ -76,8 +76,8 @@ class GCNNNet(StackedNet):
 
     def evaluate(self, part: Part) -> torch.Tensor:
         """Return the outputs for a part of the data."""
-        features = self.data.per_job(part.features)
-        jobs, samples, nodes, terms = features.shape
+        features = self.data.per_job(part, "features")
+        jobs, _, nodes, terms = features.shape
         readout = self.weights["readout.weight"].transpose(2, 3).reshape(jobs, nodes * self.width, -1)
         taps, bias = self._taps(), self.weights["readout.bias"].unsqueeze(1)
         size = max(1, _CHUNK // (jobs * nodes * self.width))

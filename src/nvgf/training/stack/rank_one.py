@@ -157,7 +157,7 @@ class GATNet(RankOneNet):
 
     def evaluation_features(self, part: Part) -> torch.Tensor:
         """Return both parts of what each node gathers, for a part of the data."""
-        x = self.data.per_job(part.features).squeeze(-1)
+        x = self.data.per_job(part, "features").squeeze(-1)
         size = max(1, _CHUNK // (x.shape[0] * x.shape[2] * self._neighbours.shape[1]))
         gathered = [self._attend(chunk, "part")[0] for chunk in x.split(size, dim=1)]
         return _parts(torch.cat(gathered, dim=1))
@@ -171,7 +171,7 @@ class GATNet(RankOneNet):
             padded = torch.eye(most, device=self.device)
             padded[: len(own), : len(own)] = own
             rows.append(padded if task.node is None else padded[[task.node]])
-        return self.data.per_job(torch.stack(rows))
+        return self.data.spread(torch.stack(rows))
 
     def _attend(self, x: torch.Tensor, use: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return s and its derivatives by alpha and beta, ``(jobs, batch, rows)``, for x ``(jobs, batch, nodes)``."""
@@ -186,8 +186,8 @@ class GATNet(RankOneNet):
         top = v.amax(dim=2, keepdim=True)
         # Both factors are at most 1, whatever the weights: exp(LeakyReLU(u + v)) over that at the largest v.
         peak = u + top
-        above = torch.where(peak > 0, 0.0, peak * (1 - SLOPE)).exp()
-        below = torch.where(peak > 0, peak * (SLOPE - 1), 0.0).exp()
+        above = (peak.clamp(max=0) * (1 - SLOPE)).exp()
+        below = (peak.clamp(min=0) * (SLOPE - 1)).exp()
         steep, flat = (v - top).exp(), (SLOPE * (v - top)).exp()
         powers = torch.stack([torch.ones_like(x), x, x * x], dim=-1)
         factors = torch.cat([steep.unsqueeze(-1) * powers, flat.unsqueeze(-1) * powers], dim=-1)
