@@ -1,16 +1,16 @@
 """RMGCNN and RMCayley on the u1 split of MovieLens 100k, beside their published errors and plain anchors.
 
-The neighbour graphs of users and movies are those that the authors of RMGCNN released (a MATLAB 7.3 file, read with
-h5py). Where h5py is missing, convert them first; the result holds the two graphs and no rating::
+The neighbour graphs of users and movies are those that the authors of RMGCNN released (a MATLAB 7.3 file,
+read with h5py). Where h5py is missing, convert them first; the result holds the two graphs and no rating::
 
     python benchmarks/completion.py --graphs split_1.mat --convert graphs.npz
 
-    python benchmarks/completion.py --data ml-100k --graphs split_1.mat                     # processor: short run
     PYTHONPATH=src python benchmarks/completion.py --device cuda --iterations 10000 \\
         --data ml-100k --graphs graphs.npz --out completion.json
 
-The full 10,000 iterations want a GPU: a minute or so a method there, 20 minutes to an hour on a processor. Without
-``--data`` and ``--graphs`` both are looked for under the folder that NVGF_DATA names (ml-100k/ and oracles/).
+The full 10,000 iterations want a GPU: a minute or so a method there, 20 minutes to an hour on a processor.
+Without ``--data`` and ``--graphs`` both are looked for under the folder that NVGF_DATA names (ml-100k/ and
+oracles/).
 """
 
 from __future__ import annotations
@@ -58,18 +58,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--graphs", type=Path, default=beside / "oracles" / "monti-movielens-split1.mat")
     parser.add_argument("--convert", type=Path, help="write the graphs to this .npz and stop")
     parser.add_argument("--methods", nargs="+", default=["rmgcnn", "rmcayley"], choices=list(PUBLISHED))
-    parser.add_argument(
-        "--iterations", type=int, default=None, help="10000 on a GPU, 300 on a processor by default"
-    )
+    parser.add_argument("--iterations", type=int, default=None, help="10000 on a GPU, 300 on a processor by default")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="one training each, all at once")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--layout", default="auto", choices=["auto", "dense", "csr"])
-    parser.add_argument(
-        "--no-cuda-graph", action="store_true", help="launch the kernels of a step one by one"
-    )
-    parser.add_argument(
-        "--order", type=int, default=CompletionConfig.order, help="order of the Cayley filters"
-    )
+    parser.add_argument("--no-cuda-graph", action="store_true", help="launch the kernels of a step one by one")
+    parser.add_argument("--order", type=int, default=CompletionConfig.order, help="order of the Cayley filters")
     parser.add_argument("--inverse", default="exact", choices=["exact", "jacobi"])
     parser.add_argument("--candidate", default="sigmoid", choices=["sigmoid", "tanh"])
     parser.add_argument("--out", type=Path, help="write results and curves to this JSON file")
@@ -87,18 +81,14 @@ def read_graphs(path: Path) -> tuple[sp.csr_array, sp.csr_array]:
     """The users' and the movies' graph, from the released .mat or a converted .npz."""
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as file:
-            return tuple(
-                from_edges(file[name], size) for name, size in (("users", USERS), ("movies", MOVIES))
-            )
+            return tuple(from_edges(file[name], size) for name, size in (("users", USERS), ("movies", MOVIES)))
     import h5py
 
     graphs = []
     with h5py.File(path) as file:
         for name, size in (("W_users", USERS), ("W_movies", MOVIES)):
             parts = [np.array(file[name][part]) for part in ("data", "ir", "jc")]
-            matrix = sp.csc_array(
-                (parts[0], parts[1].astype(np.int64), parts[2].astype(np.int64)), (size, size)
-            )
+            matrix = sp.csc_array((parts[0], parts[1].astype(np.int64), parts[2].astype(np.int64)), (size, size))
             graphs.append(sp.csr_array(matrix))
     return graphs[0], graphs[1]
 
@@ -151,9 +141,7 @@ def run_method(
     options: argparse.Namespace,
 ) -> list[dict]:
     problem = CompletionProblem(known + test, known > 0, *graphs, test=test > 0)
-    config = CompletionConfig(
-        method=method, order=options.order, inverse=options.inverse, candidate=options.candidate
-    )
+    config = CompletionConfig(method=method, order=options.order, inverse=options.inverse, candidate=options.candidate)
     start = time.perf_counter()
 
     def tell(done: int, latest: np.ndarray) -> None:
@@ -177,9 +165,7 @@ def run_method(
         progress_every=max(1, options.iterations // 20),
     )
     seconds = time.perf_counter() - start
-    shown = np.unique(
-        np.linspace(0, options.iterations - 1, min(CURVE_POINTS, options.iterations)).astype(int)
-    )
+    shown = np.unique(np.linspace(0, options.iterations - 1, min(CURVE_POINTS, options.iterations)).astype(int))
     label = method if method == "rmgcnn" else f"{method}, order {options.order}, {options.inverse} inverse"
     return [
         {
@@ -218,7 +204,8 @@ def write_json(path: Path | None, runs: list[dict], anchors: list, options: argp
 
 def print_table(rows: list[tuple[str, float, float | None, float]], options: argparse.Namespace) -> None:
     print(
-        f"MovieLens 100k, u1 split, {options.iterations} iterations on {options.device}; RMSE of 20,000 test ratings"
+        f"MovieLens 100k, u1 split, {options.iterations} iterations on {options.device}; "
+        "RMSE of the 20,000 test ratings"
     )
     print("(iteration of the lowest training loss, as released)")
     print(f"{'':44s} {'RMSE':>7s} {'published':>10s} {'seconds':>8s}")

@@ -64,7 +64,8 @@ def planted_ratings(
     taste = generator.normal(size=(users, items)) @ root.T
     popularity = generator.normal(scale=0.5, size=items)
     exact = 3 + popularity + taste + generator.normal(scale=noise, size=(users, items))
-    odds = density * np.exp(0.3 * popularity)
+    odds = np.exp(0.3 * popularity)
+    odds *= density / odds.mean()
     given = generator.random((users, items)) < np.minimum(odds, 1.0)
     # Everybody rates and is rated at least twice, so that no mean and no variance is empty.
     given[np.arange(users), generator.integers(items, size=users)] = True

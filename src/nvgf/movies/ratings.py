@@ -196,5 +196,5 @@ def _integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
     if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.round(array)).all():
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be integer ids, got {array.ravel()[0]!r} of dtype {array.dtype}")
+        raise ValueError(f"{name} must be integer ids, got {array.ravel().tolist()[0]!r} of dtype {array.dtype}")
     return array.astype(np.int64)

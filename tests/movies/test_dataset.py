@@ -1,0 +1,131 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from nvgf.movies import MovieDataset, Ratings, planted_ratings, read_ratings
+from nvgf.movies.dataset import split_users
+from nvgf.movies.score import completion_problem, score_completion, score_simple
+
+RATINGS = planted_ratings(users=120, items=24, seed=11).ratings
+TARGET = "Movie 7"
+
+
+def dataset(ratings=RATINGS, **options):
+    return MovieDataset(ratings, TARGET, **{"split": 3, "neighbours": 4, **options})
+
+
+def test_signals_and_labels_are_the_ratings():
+    data = dataset()
+    matrix = RATINGS.matrix()
+    assert data.node == 6
+    for part in ("train", "valid", "test"):
+        signals, users = getattr(data.task, part), data.users[part]
+        wanted = matrix[users]
+        np.testing.assert_array_equal(signals.y.numpy(), wanted[:, 6])
+        wanted[:, 6] = 0
+        np.testing.assert_array_equal(signals.x[..., 0].numpy(), wanted)
+        assert (signals.y > 0).all()
+    assert data.task.node == 6
+    assert data.task.loss == "smooth-l1"
+    assert data.task.shift is data.graph.shift
+
+
+def test_parts_are_disjoint_and_hold_all_raters():
+    data = dataset()
+    parts = np.concatenate(list(data.users.values()))
+    raters = np.flatnonzero(RATINGS.matrix()[:, 6])
+    assert sorted(parts) == sorted(raters)
+    assert len(data.users["test"]) == round(0.1 * len(raters))
+    assert len(data.users["valid"]) == round(0.09 * len(raters))
+
+
+def test_the_split_is_the_seed_alone():
+    assert (dataset().users["test"] == dataset().users["test"]).all()
+    assert set(dataset(split=4).users["test"]) != set(dataset().users["test"])
+    changed = replace(RATINGS, values=6 - RATINGS.values)
+    assert (dataset(changed).users["test"] == dataset().users["test"]).all()
+
+
+@pytest.mark.parametrize("part", ["valid", "test"])
+def test_a_held_out_rating_reaches_no_weight_no_signal_and_no_model(part):
+    before = dataset()
+    spoiled = RATINGS.values.copy()
+    hidden = np.isin(RATINGS.users, before.users[part]) & (RATINGS.items == before.node)
+    assert hidden.sum() == len(before.users[part])
+    spoiled[hidden] = 6 - spoiled[hidden]
+    after = dataset(replace(RATINGS, values=spoiled))
+    assert not np.array_equal(before.labels(part), after.labels(part))
+    np.testing.assert_array_equal(before.graph.weights, after.graph.weights)
+    np.testing.assert_array_equal(before.known, after.known)
+    for name in ("train", "valid", "test"):
+        assert torch.equal(getattr(before.task, name).x, getattr(after.task, name).x)
+    assert torch.equal(before.task.train.y, after.task.train.y)
+    for method in ("nearest-neighbour", "mean-of-means", "item-knn", "biased-mf"):
+        np.testing.assert_array_equal(score_simple(before, method).predictions, score_simple(after, method).predictions)
+    problems = completion_problem(before), completion_problem(after)
+    np.testing.assert_array_equal(problems[0].user_graph, problems[1].user_graph)
+    np.testing.assert_array_equal(problems[0].item_graph, problems[1].item_graph)
+    if part == "test":
+        scores = [score_completion([data], iterations=5)[0] for data in (before, after)]
+        np.testing.assert_array_equal(scores[0].predictions, scores[1].predictions)
+
+
+def test_a_training_rating_does_reach_the_graph():
+    before = dataset()
+    spoiled = RATINGS.values.copy()
+    seen = np.isin(RATINGS.users, before.users["train"]) & (RATINGS.items == before.node)
+    spoiled[seen] = 6 - spoiled[seen]
+    assert not np.array_equal(before.graph.weights, dataset(replace(RATINGS, values=spoiled)).graph.weights)
+
+
+def test_only_the_most_rated_movies_make_the_graph():
+    counts = RATINGS.counts()
+    top = set(np.argsort(-counts, kind="stable")[:12] + 1)
+    target = RATINGS.titles[int(np.argmax(counts))]
+    data = MovieDataset(RATINGS, target, movies=12, neighbours=4)
+    assert set(data.ratings.item_ids) == top
+    assert data.title == target
+    assert data.task.train.x.shape[1] == data.task.shift.num_nodes == 12
+    rare = RATINGS.titles[int(np.argmin(counts))]
+    with pytest.raises(ValueError, match=f"'{rare}' is not among the 12 most rated movies"):
+        MovieDataset(RATINGS, rare, movies=12)
+
+
+def test_all_movies_when_there_are_fewer_than_asked():
+    assert dataset(movies=None).ratings.num_items == dataset().ratings.num_items == 24
+
+
+def test_dtype():
+    assert dataset(dtype=torch.float64).task.train.x.dtype == torch.float64
+
+
+def test_too_few_raters():
+    few = Ratings.from_triples([1, 2, 3, 1, 2, 3], [1, 1, 1, 2, 2, 2], [1, 2, 3, 3, 2, 1])
+    with pytest.raises(ValueError, match="1 has 3 ratings, a split needs at least 12"):
+        MovieDataset(few, 1)
+
+
+@pytest.mark.parametrize(("count", "options"), [(3, {}), (100, {"test": 0.001})])
+def test_splits_that_leave_a_part_empty(count, options):
+    with pytest.raises(ValueError, match=f"{count} raters are too few to split"):
+        split_users(count, 0, **options)
+
+
+def test_split_fractions_are_checked():
+    with pytest.raises(ValueError, match="valid and test must be positive fractions"):
+        split_users(100, 0, valid=0.5, test=0.6)
+
+
+@pytest.mark.data
+def test_star_wars(nvgf_data):
+    data = MovieDataset(read_ratings(nvgf_data / "ml-100k"), "Star Wars", split=0)
+    assert [len(users) for users in data.users.values()] == [473, 52, 58]
+    assert data.title == "Star Wars (1977)"
+    assert data.task.shift.num_nodes == 250
+    assert data.graph.isolated == ()
+    assert data.ratings.titles[int(np.argmax(data.graph.weights[data.node]))] in (
+        "Empire Strikes Back, The (1980)",
+        "Return of the Jedi (1983)",
+    )
