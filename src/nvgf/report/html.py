@@ -1,0 +1,225 @@
+"""The parts of the page that need no script: tables, claims, the record. All text is escaped here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from nvgf.report.content import Content, Score, Verdict
+from nvgf.report.labels import GROUPS, style, subject_label, words_of
+from nvgf.report.payload import anchors, settings_text
+
+VERDICTS = {"holds": ("holds", "✓"), "does not hold": ("fails", "✗"), "undecided": ("undecided", "≈")}
+"""The verdicts with their style and sign."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table: what is read, and what is sorted by."""
+
+    text: str
+    value: float | str | None = None
+    kind: str = ""
+    small: str = ""
+
+
+def _sort_key(cell: Cell) -> str:
+    if cell.value is None:
+        return cell.text
+    if isinstance(cell.value, float):
+        return "" if math.isnan(cell.value) else f"{cell.value:.8g}"
+    return str(cell.value)
+
+
+def table(
+    title: str, note: str, head: Sequence[str], rows: Iterable[tuple[str, Sequence[Cell]]], *, view: str, name: str
+) -> str:
+    """Return a sortable table of one view; each row comes with its subject, the first cell is the row's header."""
+    body = []
+    for subject, cells in rows:
+        parts = []
+        for column, cell in enumerate(cells):
+            tag = 'th scope="row"' if column == 0 else "td"
+            kind = f' class="{cell.kind}"' if cell.kind else ""
+            small = f' <span class="sub">{escape(cell.small)}</span>' if cell.small else ""
+            parts.append(
+                f'<{tag}{kind} data-value="{escape(_sort_key(cell))}">{escape(cell.text)}{small}</{tag.split()[0]}>'
+            )
+        body.append(f'<tr data-subject="{escape(subject)}">{"".join(parts)}</tr>')
+    heads = "".join(f'<th scope="col"><button type="button">{escape(word)}</button></th>' for word in head)
+    return (
+        f'<div class="scroll" data-view="{escape(view)}" data-table="{escape(name)}" tabindex="0" role="region" '
+        f'aria-label="{escape(title)}"><table><caption><b>{escape(title)}</b>{escape(note)}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def tables(content: Content) -> str:
+    """Return all tables of all views, one after the other; the script shows those of the chosen view."""
+    return "\n".join(part for view in content.views for part in _tables_of(content, view.id) if part)
+
+
+def _tables_of(content: Content, view: str) -> list[str]:
+    return [_errors(content, view), _changes(content, view), _details(content, view), _best(content, view)]
+
+
+def _models(content: Content, view: str) -> list[str]:
+    words = words_of(content.study)
+    order = [*words.compared, "gcnn", *words.changed[1:], *anchors(content)]
+    present = {score.model for score in content.scores if score.view == view}
+    return [model for model in order if model in present]
+
+
+def _errors(content: Content, view: str) -> str:
+    words, models = words_of(content.study), _models(content, view)
+    scores = {(s.subject, s.model): s for s in content.scores if s.view == view}
+    rows = []
+    for subject in content.subjects:
+        found = {model: scores[subject, model] for model in models if (subject, model) in scores}
+        if not found:
+            continue
+        least = min(score.mean for score in found.values())
+        cells = [Cell(subject_label(subject))]
+        for model in models:
+            score = found.get(model)
+            cells.append(
+                Cell("–", math.nan)
+                if score is None
+                else Cell(
+                    f"{score.mean * words.scale:.{words.digits}f}",
+                    score.mean,
+                    "best" if score.mean == least else "",
+                    f"± {score.std * words.scale / 3:.{words.digits}f}",
+                )
+            )
+        rows.append((subject, cells))
+    note = f"Mean over the splits ± one third of the standard deviation{', in percent' if words.unit else ''}; the "
+    head = [words.subject.capitalize(), *(style(model).label for model in models)]
+    return table(
+        f"{words.metric_title} on the test sets", f"{note}lowest of each row is bold.", head, rows, view=view, name="errors"
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{100 * value:+.1f} %".replace("-", "−")
+
+
+def _changes(content: Content, view: str) -> str:
+    words = words_of(content.study)
+    changes = {(c.subject, c.model): c for c in content.changes if c.view == view}
+    models = [model for model in words.changed if any(key[1] == model for key in changes)]
+    labels = {group: label for group, label, _ in GROUPS}
+    rows = []
+    for subject in content.subjects:
+        if not any((subject, model) in changes for model in models):
+            continue
+        group = content.groups.get((view, subject), 0)
+        cells = [Cell(subject_label(subject)), Cell(labels[group], float(group or 9))]
+        for model in models:
+            change = changes.get((subject, model))
+            if change is None:
+                cells.append(Cell("–", math.nan))
+                continue
+            known = math.isfinite(change.low) and math.isfinite(change.high)
+            small = f"[{_signed(change.low)}, {_signed(change.high)}]" if known else ""
+            cells.append(Cell(_signed(change.value), change.value, small=small))
+        rows.append((subject, cells))
+    if not rows:
+        return ""
+    head = [words.subject.capitalize(), "Group", *(style(model).label for model in models)]
+    note = "Relative change of the mean error, with the 95 % interval of the paired differences where splits allow one."
+    return table("Change with respect to the GCNN", note, head, rows, view=view, name="changes")
+
+
+def _details(content: Content, view: str) -> str:
+    words, order = words_of(content.study), {model: k for k, model in enumerate(_models(content, view))}
+    scores = sorted(
+        (s for s in content.scores if s.view == view), key=lambda s: (content.subjects.index(s.subject), order[s.model])
+    )
+    head = [words.subject.capitalize(), "Architecture", "Mean", "Std", "95 % interval", "Splits", "Settings", "Seconds"]
+    rows = [(score.subject, _detail_cells(score, words.scale, words.digits)) for score in scores]
+    note = "Every architecture with the hyper-parameters that were chosen for it."
+    return table("All results", note, head, rows, view=view, name="details")
+
+
+def _detail_cells(score: Score, scale: float, digits: int) -> list[Cell]:
+    def shown(value: float) -> str:
+        return f"{value * scale:.{digits}f}"
+
+    known = math.isfinite(score.low) and math.isfinite(score.high)
+    return [
+        Cell(subject_label(score.subject)),
+        Cell(style(score.model).label, kind="text"),
+        Cell(shown(score.mean), score.mean),
+        Cell(shown(score.std), score.std),
+        Cell(f"{shown(score.low)} to {shown(score.high)}" if known else "–", score.low if known else math.nan),
+        Cell(str(len(score.values)), float(len(score.values))),
+        Cell(settings_text(score) or "–", kind="text"),
+        Cell(
+            "–" if score.seconds is None else f"{score.seconds:.3g}",
+            math.nan if score.seconds is None else score.seconds,
+        ),
+    ]
+
+
+def _best(content: Content, view: str) -> str:
+    words, entries = words_of(content.study), [best for best in content.best if best.view == view]
+    if not entries:
+        return ""
+    head = [words.subject.capitalize(), "Architecture", "Chosen here", "In the paper", "Same"]
+    rows = [
+        (
+            best.subject,
+            [
+                Cell(subject_label(best.subject)),
+                Cell(style(best.model).label, kind="text"),
+                Cell(best.chosen, kind="text"),
+                Cell(best.paper or "–", kind="text"),
+                Cell("–" if not best.paper else "yes" if best.chosen == best.paper else "no"),
+            ],
+        )
+        for best in entries
+    ]
+    note = "Learning rate, features F and order K."
+    return table("Hyper-parameters beside those of the paper", note, head, rows, view=view, name="best")
+
+
+def claims(verdicts: Sequence[Verdict]) -> str:
+    """Return the claims with verdict, statistic and source, and buttons that show one verdict alone."""
+    if not verdicts:
+        return '<p class="empty">No claim can be tested on these results.</p>'
+    counts = {verdict: sum(one.verdict == verdict for one in verdicts) for verdict in VERDICTS}
+    buttons = [f'<button type="button" data-verdict="all" aria-pressed="true">All {len(verdicts)}</button>']
+    buttons += [
+        f'<button type="button" data-verdict="{VERDICTS[verdict][0]}" aria-pressed="false">'
+        f"{VERDICTS[verdict][1]} {count} {'hold' if verdict == 'holds' and count != 1 else verdict}</button>"
+        for verdict, count in counts.items()
+        if count
+    ]
+    return (
+        f'<div class="filters" role="group" aria-label="Show claims by verdict">{"".join(buttons)}</div>'
+        f'<ul class="claims">{"".join(_claim(one) for one in verdicts)}</ul>'
+    )
+
+
+def _claim(one: Verdict) -> str:
+    if one.verdict not in VERDICTS:
+        raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}, got {one.verdict!r}")
+    kind, sign = VERDICTS[one.verdict]
+    where = ", ".join(part for part in (one.source, one.view) if part)
+    return (
+        f'<li class="claim {kind}" data-verdict="{kind}"><span class="verdict"><span aria-hidden="true">{sign}</span> '
+        f"{escape(one.verdict)}</span>"
+        + (f' <span class="figures quiet">{escape(where)}</span>' if where else "")
+        + f'<p>{escape(one.statement)}</p><p class="figures">{escape(one.statistic)}</p></li>'
+    )
+
+
+def record(content: Content) -> str:
+    """Return the commands and versions behind the numbers."""
+    lines = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in content.record.items())
+    commands = "\n".join(escape(command) for command in content.commands)
+    shown = f"<p>Commands that made these results:</p><pre>{commands}</pre>" if commands else ""
+    return f'{shown}<dl class="record">{lines}</dl>'
