@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import measure
 import numpy as np
 import torch
 from scipy import sparse
 
+import measure
 import nvgf
 from nvgf.graph import native
 
@@ -53,56 +53,50 @@ def forward_backward(apply: Callable[[], torch.Tensor], inputs: list[torch.Tenso
 
 def dense(alegnn: Path | None, peak: float) -> None:
     """The paper's size: 189 nodes, 9,800 edges, batches of 20."""
-    rows = []
-    for features, order in ((32, 3), (64, 4)):
-        nodes, batch = 189, 20
-        graph = nvgf.GraphShift(random_graph(nodes, 52), layout="dense")
-        S = graph.to_dense()
-        x = torch.randn(batch, nodes, features, requires_grad=True)
-        taps = torch.randn(order + 1, nodes, features, features, requires_grad=True)
-        lsi_taps = torch.randn(order + 1, features, features, requires_grad=True)
-        x_last = x.detach().transpose(1, 2).contiguous().requires_grad_()
-        taps_last = taps.detach().permute(3, 0, 2, 1).contiguous().requires_grad_()
-        candidates = {
-            "nvgf.node_variant": forward_backward(lambda: nvgf.node_variant(x, graph, taps), [x, taps]),
-            "nvgf.lsi": forward_backward(lambda: nvgf.lsi(x, graph, lsi_taps), [x, lsi_taps]),
-            "alegnn's formulation (NVGF)": forward_backward(
-                lambda: broadcast_formulation(x_last, S, taps_last), [x_last, taps_last]
-            ),
-        }
-        reference = "alegnn's formulation (NVGF)"
-        if alegnn is not None:
-            sys.path.insert(0, str(alegnn))
-            from alegnn.utils import graphML
-
-            taps_real = taps.detach().permute(3, 0, 2, 1).unsqueeze(1).contiguous().requires_grad_()
-            lsi_real = lsi_taps.detach().permute(2, 0, 1).unsqueeze(1).contiguous().requires_grad_()
-            reference = "alegnn.NVGF"
-            candidates[reference] = forward_backward(
-                lambda: graphML.NVGF(taps_real, S.unsqueeze(0), x_last), [x_last, taps_real]
-            )
-            candidates["alegnn.LSIGF"] = forward_backward(
-                lambda: graphML.LSIGF(lsi_real, S.unsqueeze(0), x_last), [x_last, lsi_real]
-            )
-            assert torch.allclose(
-                graphML.NVGF(taps_real, S.unsqueeze(0), x_last), nvgf.node_variant(x, graph, taps).mT, atol=1e-3
-            )
-        assert torch.allclose(
-            broadcast_formulation(x_last, S, taps_last), nvgf.node_variant(x, graph, taps).mT, atol=1e-3
-        )
-        median = measure.interleaved(candidates, repeats=11)
-        exchanges = 2 * 2 * nodes**2 * batch * features * order
-        operations = 3 * 2 * nodes * batch * features**2 * (order + 1) + exchanges
-        for name, seconds in median.items():
-            rows.append(
-                [f"{features} to {features}, order {order}", name, f"{seconds * 1e3:.2f}",
-                 f"{median[reference] / seconds:.1f}", f"{operations / seconds / 1e9 / peak:.2f}"]
-            )  # fmt: skip
     measure.table(
         "Dense: 189 nodes, 9,800 edges, batch 20, forward and backward",
         ["features", "way", "ms", "times faster than alegnn's NVGF", "share of the torch.mm rate"],
-        rows,
+        [row for features, order in ((32, 3), (64, 4)) for row in dense_rows(features, order, alegnn, peak)],
     )
+
+
+def dense_rows(features: int, order: int, alegnn: Path | None, peak: float) -> list[list[str]]:
+    nodes, batch = 189, 20
+    graph = nvgf.GraphShift(random_graph(nodes, 52), layout="dense")
+    S = graph.to_dense()
+    x = torch.randn(batch, nodes, features, requires_grad=True)
+    taps = torch.randn(order + 1, nodes, features, features, requires_grad=True)
+    lsi_taps = torch.randn(order + 1, features, features, requires_grad=True)
+    x_last = x.detach().transpose(1, 2).contiguous().requires_grad_()
+    taps_last = taps.detach().permute(3, 0, 2, 1).contiguous().requires_grad_()
+    rivals = {"alegnn's formulation (NVGF)": (lambda: broadcast_formulation(x_last, S, taps_last), [x_last, taps_last])}
+    reference = "alegnn's formulation (NVGF)"
+    if alegnn is not None:
+        sys.path.insert(0, str(alegnn))
+        from alegnn.utils import graphML
+
+        taps_real = taps.detach().permute(3, 0, 2, 1).unsqueeze(1).contiguous().requires_grad_()
+        lsi_real = lsi_taps.detach().permute(2, 0, 1).unsqueeze(1).contiguous().requires_grad_()
+        reference = "alegnn.NVGF"
+        rivals[reference] = (lambda: graphML.NVGF(taps_real, S.unsqueeze(0), x_last), [x_last, taps_real])
+        rivals["alegnn.LSIGF"] = (lambda: graphML.LSIGF(lsi_real, S.unsqueeze(0), x_last), [x_last, lsi_real])
+    expected = nvgf.node_variant(x, graph, taps).mT
+    for name, (apply, _) in rivals.items():
+        if not name.endswith("LSIGF") and not torch.allclose(apply(), expected, atol=1e-3):
+            raise SystemExit(f"{name} and nvgf.node_variant differ")
+    ours = {
+        "nvgf.node_variant": (lambda: nvgf.node_variant(x, graph, taps), [x, taps]),
+        "nvgf.lsi": (lambda: nvgf.lsi(x, graph, lsi_taps), [x, lsi_taps]),
+    }
+    candidates = {name: forward_backward(*parts) for name, parts in (ours | rivals).items()}
+    median = measure.interleaved(candidates, repeats=11)
+    exchanges = 2 * 2 * nodes**2 * batch * features * order
+    operations = 3 * 2 * nodes * batch * features**2 * (order + 1) + exchanges
+    return [
+        [f"{features} to {features}, order {order}", name, f"{seconds * 1e3:.2f}",
+         f"{median[reference] / seconds:.1f}", f"{operations / seconds / 1e9 / peak:.2f}"]
+        for name, seconds in median.items()
+    ]  # fmt: skip
 
 
 def scattered(nodes: int, features: int, order: int, repeats: int, rivals: bool = True) -> None:
