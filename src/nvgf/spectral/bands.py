@@ -59,10 +59,8 @@ def spectral_interval(shift: GraphShift | torch.Tensor, *, margin: float = 0.01)
         low, high = float(values[0]), float(values[-1])
     else:
         matrix, start = shift.to_scipy(), np.random.default_rng(0).standard_normal(shift.num_nodes)
-        low, high = (
-            float(sparse.linalg.eigsh(matrix, k=1, which=end, v0=start, tol=1e-4, return_eigenvectors=False)[0])
-            for end in ("SA", "LA")
-        )
+        ends = sparse.linalg.eigsh(matrix, k=2, which="BE", v0=start, tol=1e-3, return_eigenvectors=False)
+        low, high = float(ends.min()), float(ends.max())
     width = high - low
     return low - margin * width, high + margin * width
 
@@ -103,7 +101,7 @@ def band_energy(
     shift: GraphShift | torch.Tensor,
     bands: int | torch.Tensor = 10,
     *,
-    order: int = 400,
+    order: int = 1000,
     interval: Interval | None = None,
 ) -> Bands:
     """Return the energy of signals in bands of the spectrum, by Chebyshev-Jackson polynomials.
@@ -140,7 +138,7 @@ def spectral_density(
     shift: GraphShift | torch.Tensor,
     bands: int | torch.Tensor = 50,
     *,
-    order: int = 400,
+    order: int = 1000,
     probes: int = 32,
     seed: int = 0,
     interval: Interval | None = None,

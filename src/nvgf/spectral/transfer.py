@@ -128,7 +128,7 @@ def creation_of_energy(
     others = pairs.masked_fill(torch.eye(len(total), dtype=torch.bool, device=pairs.device), 0.0).sum(0)
     if not spectrum.is_complete:
         others = torch.where(heard, 1 - pairs.diagonal(), 0.0).clamp(0, 1)
-    weights = spectrum.multiplicities / spectrum.multiplicities.sum()
+    weights = spectrum.multiplicities.double() / spectrum.multiplicities.sum()
     return Creation(float((others * weights).sum()), others, pairs, spectrum.frequencies)
 
 
