@@ -6,6 +6,7 @@ from typing import Any
 
 from nvgf.models.base import GraphModel, Prepared
 from nvgf.models.design_nvgf import DesignNVGF
+from nvgf.models.fold import Affine, fold
 from nvgf.models.gat import GAT
 from nvgf.models.gcn import GCN
 from nvgf.models.gcnn import GCNN
@@ -54,11 +55,13 @@ __all__ = [
     "GCNN",
     "LSIGF",
     "SGC",
+    "Affine",
     "DesignNVGF",
     "GraphModel",
     "LearnNVGF",
     "Prepared",
     "architecture",
     "build",
+    "fold",
     "gcn_shift",
 ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
 
+from nvgf.training.checkpoint import Checkpoint
 from nvgf.training.design import designed, gcnn_job
 from nvgf.training.job import Job, Result
 from nvgf.training.plan import Piece, plan
@@ -63,6 +66,9 @@ def fit_many(
     keep_weights: bool = True,
     memory: int | None = None,
     stack_size: int | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_seconds: float = 60.0,
+    resume: bool = False,
 ) -> list[Result]:
     """Train many jobs, those of one shape as one stacked model, and return their results in the order of the jobs.
 
@@ -78,6 +84,9 @@ def fit_many(
         keep_weights: whether results hold the trained weights.
         memory: bytes that a stack may fill; by default a share of the device's memory, or of the CPU's cache.
         stack_size: the most jobs of a stack; by default as many as fit.
+        checkpoint: a folder to store the training in, so that it can be resumed after a crash.
+        checkpoint_seconds: how often a stack in training is stored, at most.
+        resume: whether to go on with what ``checkpoint`` holds; on the same CPU the results are the same to the bit.
 
     Raises:
         TrainingInterrupted: at Ctrl-C, with the results so far.
@@ -87,6 +96,13 @@ def fit_many(
     results: list[Result | None] = [None] * len(jobs)
     trained, waiting = _arrange(jobs)
     cache = TaskCache(target)
+    pieces = plan(trained, target, memory, stack_size)
+    store = None
+    if checkpoint is not None:
+        store = Checkpoint(Path(checkpoint), trained, pieces, resume)
+        pieces = store.pieces
+    weights = keep_weights or any(job.architecture == "design-nvgf" for job in jobs)
+    trainer = _Trainer(trained, cache, pieces, store, checkpoint_seconds, progress, weights)
 
     def finish(place: int, result: Result) -> None:
         results[place] = result if keep_weights else replace(result, state={})
@@ -94,7 +110,7 @@ def fit_many(
             on_result(place, results[place])
 
     try:
-        for number, result in _train(trained, cache, memory, stack_size, progress, keep_weights or bool(waiting)):
+        for number, result in trainer:
             for place in waiting.get(number, ()):
                 if jobs[place].architecture == "design-nvgf":
                     finish(place, designed(jobs[place], result, cache))
@@ -132,37 +148,55 @@ def _arrange(jobs: Sequence[Job]) -> tuple[list[Job], dict[int, list[int]]]:
     return trained, waiting
 
 
-def _train(
-    jobs: Sequence[Job],
-    cache: TaskCache,
-    memory: int | None,
-    stack_size: int | None,
-    progress: ProgressCallback | None,
-    keep_weights: bool,
-) -> Iterator[tuple[int, Result]]:
-    pieces = plan(jobs, cache.device, memory, stack_size)
-    steps = sum(job.schedule.steps(len(job.task.train)) for job in jobs)
-    steps_done = jobs_done = 0
-    best = float("inf")
-    for piece in pieces:
-        run = make_run(piece, jobs, cache)
-        before = steps_done
+class _Trainer:
+    """Trains stacks one after another, and tells how far it is."""
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        cache: TaskCache,
+        pieces: Sequence[Piece],
+        checkpoint: Checkpoint | None,
+        checkpoint_seconds: float,
+        progress: ProgressCallback | None,
+        keep_weights: bool,
+    ) -> None:
+        self.jobs, self.cache, self.pieces = jobs, cache, pieces
+        self.checkpoint, self.checkpoint_seconds = checkpoint, checkpoint_seconds
+        self.progress, self.keep_weights = progress, keep_weights
+        self.steps_of = [job.schedule.steps(len(job.task.train)) for job in jobs]
+        self.steps_done = self.jobs_done = 0
+        self.best = float("inf")
+
+    def __iter__(self) -> Iterator[tuple[int, Result]]:
+        for number, piece in enumerate(self.pieces):
+            results = self.checkpoint.load_done(number) if self.checkpoint is not None else None
+            if results is None:
+                results = self._run(number, piece)
+            self.steps_done += sum(self.steps_of[n] for n in piece.numbers)
+            for place, result in zip(piece.numbers, results, strict=True):
+                self.jobs_done += 1
+                self.best = min(self.best, result.valid_error)
+                yield place, result
+            self._report(0)
+
+    def _run(self, number: int, piece: Piece) -> list[Result]:
+        run = Run(piece.net([self.jobs[n] for n in piece.numbers], self.cache))
+        if self.checkpoint is not None:
+            self.checkpoint.load_running(number, run)
+        saved = time.monotonic()
         while not run.done:
             run.run_block()
-            if progress is not None:
-                steps_done = before + int(run.blocks_of.clamp(max=run.block).sum()) * run.interval
-                progress(Progress(jobs_done, len(jobs), steps_done, steps, best))
-        steps_done = before + int(run.blocks_of.sum()) * run.interval
-        for number, result in zip(piece.numbers, run.results(keep_weights), strict=True):
-            jobs_done += 1
-            best = min(best, result.valid_error)
-            yield number, result
-        # A graph and its memory go before those of the next stack come.
-        del run
-        if progress is not None:
-            progress(Progress(jobs_done, len(jobs), steps_done, steps, best))
+            if self.checkpoint is not None and time.monotonic() - saved >= self.checkpoint_seconds and not run.done:
+                self.checkpoint.save_running(number, run)
+                saved = time.monotonic()
+            self._report(int(run.blocks_of.clamp(max=run.block).sum()) * run.interval)
+        results = run.results(self.keep_weights)
+        if self.checkpoint is not None:
+            self.checkpoint.save_done(number, results)
+        return results
 
-
-def make_run(piece: Piece, jobs: Sequence[Job], cache: TaskCache) -> Run:
-    """Make the run of a piece."""
-    return Run(piece.net([jobs[number] for number in piece.numbers], cache))
+    def _report(self, steps_of_this_stack: int) -> None:
+        if self.progress is not None:
+            done = self.steps_done + steps_of_this_stack
+            self.progress(Progress(self.jobs_done, len(self.jobs), done, sum(self.steps_of), self.best))

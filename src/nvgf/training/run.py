@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 
@@ -92,6 +93,22 @@ class Run:
         self.losses[self.block] = self._loss_now
         self.block += 1
         self.seconds += time.perf_counter() - start
+
+    def snapshot(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        """Return all that changes in training: tensors, and facts for JSON."""
+        tensors = {name: self.flat[name] for name in BUFFERS} | {name: getattr(self, name) for name in RECORDS}
+        return {**tensors, "steps_taken": self.adam.steps_taken}, {"block": self.block, "seconds": self.seconds}
+
+    def restore(self, tensors: Mapping[str, torch.Tensor], facts: Mapping[str, Any]) -> None:
+        """Continue from a snapshot of the same jobs."""
+        targets, _ = self.snapshot()
+        for name, target in targets.items():
+            if name not in tensors or tensors[name].shape != target.shape:
+                raise ValueError(f"checkpoint: {name} does not fit this training")
+            target.copy_(tensors[name])
+        self.block, self.seconds = int(facts["block"]), float(facts["seconds"])
+        self._number.fill_(self.block)
+        self._step.fill_(self.block * self.interval)
 
     def results(self, keep_weights: bool) -> list[Result]:
         """Test the kept weights and return a result a job."""
