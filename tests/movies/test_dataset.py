@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from nvgf.movies import MovieDataset, Ratings, planted_ratings, read_ratings
+from nvgf.movies.anchors import baselines
 from nvgf.movies.dataset import split_users
 from nvgf.movies.score import completion_problem, score_completion, score_simple
 
@@ -48,14 +49,15 @@ def test_the_split_is_the_seed_alone():
     assert (dataset(changed).users["test"] == dataset().users["test"]).all()
 
 
+@pytest.mark.parametrize("scaling", ["paper", "centred"])
 @pytest.mark.parametrize("part", ["valid", "test"])
-def test_a_held_out_rating_reaches_no_weight_no_signal_and_no_model(part):
-    before = dataset()
+def test_a_held_out_rating_reaches_no_weight_no_signal_and_no_model(part, scaling):
+    before = dataset(scaling=scaling)
     spoiled = RATINGS.values.copy()
     hidden = np.isin(RATINGS.users, before.users[part]) & (RATINGS.items == before.node)
     assert hidden.sum() == len(before.users[part])
     spoiled[hidden] = 6 - spoiled[hidden]
-    after = dataset(replace(RATINGS, values=spoiled))
+    after = dataset(replace(RATINGS, values=spoiled), scaling=scaling)
     assert not np.array_equal(before.labels(part), after.labels(part))
     np.testing.assert_array_equal(before.graph.weights, after.graph.weights)
     np.testing.assert_array_equal(before.known, after.known)
@@ -95,6 +97,39 @@ def test_only_the_most_rated_movies_make_the_graph():
 
 def test_all_movies_when_there_are_fewer_than_asked():
     assert dataset(movies=None).ratings.num_items == dataset().ratings.num_items == 24
+
+
+def test_centred_signals_and_labels_are_ratings_less_baselines():
+    data, plain = dataset(scaling="centred", dtype=torch.float64), dataset(dtype=torch.float64)
+    others = data.known.copy()
+    others[:, data.node] = 0
+    expected = baselines(others)
+    for part in ("train", "valid", "test"):
+        users = data.users[part]
+        signals, raw = getattr(data.task, part), getattr(plain.task, part)
+        np.testing.assert_allclose(
+            signals.x[..., 0].numpy(), np.where(others > 0, others - expected, 0)[users], atol=1e-12
+        )
+        np.testing.assert_allclose(signals.y.numpy() + data.offset[users], raw.y.numpy())
+    users = data.users["train"]
+    excess = (data.labels("train") - expected[users, data.node]).mean()
+    assert data.task.train.y.mean().item() == pytest.approx(excess * 10 / (10 + len(users)))
+    assert not plain.offset.any()
+
+
+def test_a_users_own_rating_of_the_target_is_not_in_his_centred_signal():
+    before = dataset(scaling="centred")
+    user = before.users["train"][0]
+    values = RATINGS.values.copy()
+    place = (RATINGS.users == user) & (RATINGS.items == before.node)
+    values[place] = 6 - values[place]
+    after = dataset(replace(RATINGS, values=values), scaling="centred")
+    assert torch.equal(before.task.train.x, after.task.train.x)
+
+
+def test_scaling_is_checked():
+    with pytest.raises(ValueError, match="scaling must be 'paper' or 'centred', got 'raw'"):
+        dataset(scaling="raw")
 
 
 def test_dtype():

@@ -108,7 +108,7 @@ def test_wrong_zips_are_named(tmp_path, hundred_k):
     other = tmp_path / "other.zip"
     with zipfile.ZipFile(other, "w") as file:
         file.writestr("readme.txt", "hello")
-    with pytest.raises(ValueError, match="holds none of u.data, ratings.dat, ratings.csv"):
+    with pytest.raises(ValueError, match=r"holds none of u.data, ratings.dat, ratings.csv"):
         read_ratings(other)
     damaged = tmp_path / "damaged.zip"
     with zipfile.ZipFile(damaged, "w") as file:

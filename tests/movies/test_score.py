@@ -77,7 +77,7 @@ def test_seeds_are_the_splits_unless_given(datasets):
 
 
 def test_bad_arguments_are_named(datasets):
-    with pytest.raises(ValueError, match="method must be one of nearest-neighbour, .*, got 'magic'"):
+    with pytest.raises(ValueError, match=r"method must be one of nearest-neighbour, .*, got 'magic'"):
         score_simple(datasets[0], "magic")
     with pytest.raises(ValueError, match="datasets must hold at least one dataset"):
         score_completion([])

@@ -1,5 +1,9 @@
 """From ratings to a graph of movies, signals on it, and the rivals that predict the same ratings."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from nvgf.movies.anchors import biased_factorisation, item_knn, mean_of_means, nearest_neighbours
 from nvgf.movies.completion import CompletionConfig, CompletionFit, CompletionProblem, fit_completion
 from nvgf.movies.dataset import MovieDataset
@@ -10,6 +14,9 @@ from nvgf.movies.ratings import Ratings
 from nvgf.movies.score import RIVALS, RivalScore, completion_problem, score_completion, score_simple
 from nvgf.movies.similarity import MovieGraph, Similarity, movie_graph, nearest_neighbour_graph, similarity
 
+if TYPE_CHECKING:
+    from nvgf.movies.regressor import RatingRegressor
+
 __all__ = [
     "RIVALS",
     "CompletionConfig",
@@ -18,6 +25,7 @@ __all__ = [
     "MovieDataset",
     "MovieGraph",
     "PlantedRatings",
+    "RatingRegressor",
     "Ratings",
     "RivalScore",
     "Similarity",
@@ -37,3 +45,12 @@ __all__ = [
     "score_simple",
     "similarity",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Only the estimator needs scikit-learn, whose import takes a second.
+    if name == "RatingRegressor":
+        from nvgf.movies.regressor import RatingRegressor
+
+        return RatingRegressor
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

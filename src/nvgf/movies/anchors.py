@@ -17,6 +17,10 @@ from nvgf.movies.similarity import Similarity, similarity
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
+USER_SHRINKAGE = 15.0
+ITEM_SHRINKAGE = 10.0
+"""Ratings of average size that are added before a bias is taken (Koren 2010)."""
+
 
 def _sums(known: Floats) -> tuple[NDArray[np.bool_], float]:
     rated = known > 0
@@ -64,7 +68,9 @@ def nearest_neighbours(known: Floats, users: Places, items: Places, weights: Flo
     return np.where(counts > 0, (known[users] * near).sum(1) / np.maximum(counts, 1), lonely)
 
 
-def baselines(known: Floats, *, user_shrinkage: float = 15.0, item_shrinkage: float = 10.0) -> Floats:
+def baselines(
+    known: Floats, *, user_shrinkage: float = USER_SHRINKAGE, item_shrinkage: float = ITEM_SHRINKAGE
+) -> Floats:
     """``mu + b_u + b_i`` with shrunken biases of users and items (Koren 2010), ``(users, items)``."""
     rated, overall = _sums(known)
     centred = np.where(rated, known - overall, 0.0)

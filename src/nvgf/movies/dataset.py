@@ -8,11 +8,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from nvgf.movies.anchors import ITEM_SHRINKAGE, baselines
 from nvgf.movies.ratings import Ratings
 from nvgf.movies.similarity import MovieGraph, movie_graph
 from nvgf.training.data import Signals, Task
 
 Part = Literal["train", "valid", "test"]
+Scaling = Literal["paper", "centred"]
 
 _MIN_RATERS = 12
 """With fewer raters the validation part of 9 % would be empty."""
@@ -53,6 +55,9 @@ class MovieDataset:
         movies: how many of the most rated movies make the graph; ``None`` for all.
         neighbours: nearest neighbours of each movie on the graph.
         min_common: common raters that a pair of movies needs for a similarity.
+        scaling: ``"paper"``, ratings as they are; or ``"centred"``, signals and labels less the biases of
+            user and movie (from known ratings, a user's without the target), so that 0 says "as expected" and
+            not "far below the worst". Errors on the centred labels are errors on the ratings.
         dtype: of the graph and the signals; torch's default by default.
 
     Attributes:
@@ -60,6 +65,7 @@ class MovieDataset:
         node, title: the target's node and title.
         known: ``(users, movies)`` ratings with the held-out ones hidden (0).
         users: for each part, the users' positions.
+        offset: ``(users,)``, what was taken off the labels: rating = label + offset.
         graph: :class:`~nvgf.movies.similarity.MovieGraph`, with a report on what was handled.
         task: :class:`~nvgf.training.data.Task` with ``node`` = target.
 
@@ -83,8 +89,11 @@ class MovieDataset:
         movies: int | None = 250,
         neighbours: int = 10,
         min_common: int = 1,
+        scaling: Scaling = "paper",
         dtype: torch.dtype | None = None,
     ) -> None:
+        if scaling not in ("paper", "centred"):
+            raise ValueError(f"scaling must be 'paper' or 'centred', got {scaling!r}")
         target_id = ratings.item_ids[ratings.item(target)]
         self.ratings = ratings
         if movies is not None and movies < ratings.num_items:
@@ -107,11 +116,14 @@ class MovieDataset:
         )
         signals = self.known.copy()
         signals[:, self.node] = 0.0
+        self.offset = np.zeros(len(signals))
+        if scaling == "centred":
+            signals, self.offset = self._centred(signals)
         kind = self.graph.shift.dtype
         parts = {
             part: Signals(
                 x=torch.as_tensor(signals[users], dtype=kind).unsqueeze(-1),
-                y=torch.as_tensor(self._labels[users], dtype=kind),
+                y=torch.as_tensor(self._labels[users] - self.offset[users], dtype=kind),
             )
             for part, users in self.users.items()
         }
@@ -122,6 +134,15 @@ class MovieDataset:
     def labels(self, part: Part) -> NDArray[np.float64]:
         """The ratings that the users of a part gave to the target, ``(users of the part,)``."""
         return self._labels[self.users[part]]
+
+    def _centred(self, others: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The ratings of the other movies less their baselines, and the baselines of the target."""
+        expected = baselines(others)
+        train = self.users["train"]
+        # The target's column is empty here, so that `expected` holds no bias of the target yet.
+        excess = self.known[train, self.node] - expected[train, self.node]
+        offset = expected[:, self.node] + excess.sum() / (ITEM_SHRINKAGE + len(train))
+        return np.where(others > 0, others - expected, 0.0), offset
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{part}={len(users)}" for part, users in self.users.items())
