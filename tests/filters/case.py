@@ -138,6 +138,18 @@ class FilterCase:
         found, wanted = (torch.autograd.grad(z.square().sum(), [x, *module.parameters()]) for z in (y, expected))
         assert all(torch.allclose(a, b) for a, b in zip(found, wanted, strict=True))
 
+    @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+    @pytest.mark.parametrize("layout", ["dense", "csr"])
+    def test_cuda_equals_cpu(self, sizes, layout):
+        shift, module = random_shift(self.nodes, layout=layout), self.make(*sizes, bias=True, dtype=D)
+        found = []
+        for device in ("cpu", "cuda"):
+            x = torch.linspace(-1, 1, 2 * self.nodes * sizes[0], dtype=D).reshape(2, self.nodes, -1).to(device)
+            x.requires_grad_()
+            y = copy.deepcopy(module).to(device)(x, shift.to(device))
+            found.append([t.cpu() for t in (y, *torch.autograd.grad(y.square().sum(), x))])
+        assert all(torch.allclose(a, b, atol=1e-12) for a, b in zip(*found, strict=True))
+
     def test_vmap_and_jacobian(self, shift):
         module = self.make(9, 8, 2, dtype=D)
         x = torch.randn(3, self.nodes, 9, dtype=D)
