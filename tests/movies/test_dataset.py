@@ -8,6 +8,7 @@ from nvgf.movies import MovieDataset, Ratings, planted_ratings, read_ratings
 from nvgf.movies.anchors import baselines
 from nvgf.movies.dataset import split_users
 from nvgf.movies.score import completion_problem, score_completion, score_simple
+from nvgf.training import Job, Schedule, fit
 
 RATINGS = planted_ratings(users=120, items=24, seed=11).ratings
 TARGET = "Movie 7"
@@ -72,6 +73,21 @@ def test_a_held_out_rating_reaches_no_weight_no_signal_and_no_model(part, scalin
     if part == "test":
         scores = [score_completion([data], iterations=5)[0] for data in (before, after)]
         np.testing.assert_array_equal(scores[0].predictions, scores[1].predictions)
+
+
+def test_a_test_rating_reaches_no_trained_weight():
+    before = dataset()
+    spoiled = RATINGS.values.copy()
+    hidden = np.isin(RATINGS.users, before.users["test"]) & (RATINGS.items == before.node)
+    spoiled[hidden] = 6 - spoiled[hidden]
+    after = dataset(replace(RATINGS, values=spoiled))
+    schedule = Schedule(epochs=2, batch_size=5, dropout=0.0)
+    options = {"features": 3, "order": 2}
+    one, two = (fit(Job("learn-nvgf", data.task, options, 0.01, schedule=schedule)) for data in (before, after))
+    assert one.curve == two.curve
+    assert one.test_error != two.test_error
+    for name, weights in one.state.items():
+        assert torch.equal(weights, two.state[name])
 
 
 def test_a_training_rating_does_reach_the_graph():
