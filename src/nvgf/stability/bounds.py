@@ -110,8 +110,10 @@ def theorem_bound(
     size = shift.spectral_norm()
     largest = bank.abs().amax(1)
     growth = torch.tensor(
-        [(size + epsilon) ** k - size**k - (k * epsilon * size ** (k - 1) if k else 0.0) for k in range(len(bank))]
-    ).to(largest)
+        [(size + epsilon) ** k - size**k - (k * epsilon * size ** (k - 1) if k else 0.0) for k in range(len(bank))],
+        dtype=torch.float64,
+        device=bank.device,
+    )
     return TheoremBound(
         constant,
         epsilon * constant * math.sqrt(nodes),
@@ -138,8 +140,10 @@ def telescoping_bound(filter: Any, shift: GraphShift | torch.Tensor, epsilon: fl
     bank = filter_bank(filter, shift.num_nodes)
     size = shift.spectral_norm()
     growth = torch.tensor(
-        [epsilon * sum((size + epsilon) ** r * size ** (k - 1 - r) for r in range(k)) for k in range(len(bank))]
-    ).to(bank)
+        [epsilon * sum((size + epsilon) ** r * size ** (k - 1 - r) for r in range(k)) for k in range(len(bank))],
+        dtype=torch.float64,
+        device=bank.device,
+    )
     return _norm(torch.einsum("k,kio->io", growth, bank.abs().amax(1)))
 
 
