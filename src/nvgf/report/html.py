@@ -37,8 +37,9 @@ def table(
     title: str, note: str, head: Sequence[str], rows: Iterable[tuple[str, Sequence[Cell]]], *, view: str, name: str
 ) -> str:
     """Return a sortable table of one view; each row comes with its subject, the first cell is the row's header."""
-    body = []
+    body, kinds = [], [""] * len(head)
     for subject, cells in rows:
+        kinds = ["text" if cell.kind == "text" else "" for cell in cells]
         parts = []
         for column, cell in enumerate(cells):
             tag = 'th scope="row"' if column == 0 else "td"
@@ -48,7 +49,10 @@ def table(
                 f'<{tag}{kind} data-value="{escape(_sort_key(cell))}">{escape(cell.text)}{small}</{tag.split()[0]}>'
             )
         body.append(f'<tr data-subject="{escape(subject)}">{"".join(parts)}</tr>')
-    heads = "".join(f'<th scope="col"><button type="button">{escape(word)}</button></th>' for word in head)
+    heads = "".join(
+        f'<th scope="col" class="{kind}"><button type="button">{escape(word)}</button></th>'
+        for word, kind in zip(head, kinds, strict=True)
+    )
     return (
         f'<div class="scroll" data-view="{escape(view)}" data-table="{escape(name)}" tabindex="0" role="region" '
         f'aria-label="{escape(title)}"><table><caption><b>{escape(title)}</b>{escape(note)}</caption>'
@@ -98,7 +102,12 @@ def _errors(content: Content, view: str) -> str:
     note = f"Mean over the splits ± one third of the standard deviation{', in percent' if words.unit else ''}; the "
     head = [words.subject.capitalize(), *(style(model).label for model in models)]
     return table(
-        f"{words.metric_title} on the test sets", f"{note}lowest of each row is bold.", head, rows, view=view, name="errors"
+        f"{words.metric_title} on the test sets",
+        f"{note}lowest of each row is bold.",
+        head,
+        rows,
+        view=view,
+        name="errors",
     )
 
 
@@ -116,7 +125,7 @@ def _changes(content: Content, view: str) -> str:
         if not any((subject, model) in changes for model in models):
             continue
         group = content.groups.get((view, subject), 0)
-        cells = [Cell(subject_label(subject)), Cell(labels[group], float(group or 9))]
+        cells = [Cell(subject_label(subject)), Cell(labels[group], float(group or 9), "text")]
         for model in models:
             change = changes.get((subject, model))
             if change is None:
@@ -177,7 +186,7 @@ def _best(content: Content, view: str) -> str:
                 Cell(style(best.model).label, kind="text"),
                 Cell(best.chosen, kind="text"),
                 Cell(best.paper or "–", kind="text"),
-                Cell("–" if not best.paper else "yes" if best.chosen == best.paper else "no"),
+                Cell("–" if not best.paper else "yes" if best.chosen == best.paper else "no", kind="text"),
             ],
         )
         for best in entries

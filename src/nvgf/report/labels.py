@@ -51,6 +51,10 @@ def style(model: str) -> Style:
     return MODELS.get(model, Style(model, 7, 4))
 
 
+FREQUENCY_MODELS = ("lsigf", "gcnn", "design-nvgf", "learn-nvgf")
+"""The architectures whose frequencies are looked at, in the order in which they are drawn."""
+
+
 @dataclass(frozen=True)
 class Words:
     """How a study is spoken of.
@@ -58,6 +62,7 @@ class Words:
     Attributes:
         scale: what stored errors are multiplied by to be shown, with ``unit`` and ``digits`` after the point.
         compared: the architectures of the first experiment; ``changed``: those of the second, beside the GCNN.
+        first: the subject that the page opens with, if it is there.
     """
 
     title: str
@@ -70,6 +75,7 @@ class Words:
     digits: int
     compared: tuple[str, ...]
     anchors_name: str
+    first: str
     changed: tuple[str, ...] = ("learn-nvgf", "design-nvgf", "lsigf")
 
     @property
@@ -93,6 +99,7 @@ STUDIES = {
         digits=2,
         compared=("learn-nvgf", "gat", "gcn", "sgc"),
         anchors_name="Plain linear classifiers",
+        first="austen",
     ),
     "movies": Words(
         title="Frequency creation in movie recommendation",
@@ -108,6 +115,7 @@ STUDIES = {
         digits=3,
         compared=("learn-nvgf", "rmgcnn", "rmcayley", "nearest"),
         anchors_name="Plain predictors",
+        first="Star Wars (1977)",
     ),
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nvgf.report.content import Analysis, Change, Content, Score
-from nvgf.report.labels import GROUPS, TOLERANCE, Words, style, subject_label, words_of
+from nvgf.report.labels import FREQUENCY_MODELS, GROUPS, TOLERANCE, Words, style, subject_label, words_of
 from nvgf.report.pack import pack
 
 CURVE_POINTS = 120
@@ -28,10 +28,11 @@ def payload(content: Content, *, every: int = 1) -> dict[str, Any]:
         "words": _words(words),
         "models": {model: vars(style(model)) for model in models},
         "subjects": [{"id": subject, "label": subject_label(subject)} for subject in content.subjects],
+        "first": words.first if words.first in content.subjects else content.subjects[0],
         "views": [vars(view) for view in content.views],
         "compared": [model for model in words.compared if model in models],
         "changed": [model for model in words.changed if model in models],
-        "created": [model for model in ("lsigf", "gcnn", *reversed(words.changed[:2])) if model in models],
+        "created": [model for model in FREQUENCY_MODELS if model in models],
         "anchors": anchors(content),
         "tolerance": TOLERANCE,
         "groups": [{"id": group, "label": label, "note": note} for group, label, note in GROUPS],

@@ -30,7 +30,8 @@ const Charts = (() => {
     if (!(to > from)) return [from];
     const rough = (to - from) / Math.max(wanted, 1);
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].find((multiple) => multiple * power >= rough * 0.999) * power;
+    const near = (multiple) => Math.abs(Math.log((multiple * power) / rough));
+    const step = [1, 2, 5, 10].reduce((a, b) => (near(b) < near(a) ? b : a)) * power;
     const found = [];
     for (let k = Math.ceil(from / step - 1e-9); k * step <= to + step * 1e-9; k += 1) found.push(Number((k * step).toPrecision(10)));
     return found;
@@ -144,8 +145,8 @@ const Charts = (() => {
 
   // ---- rows of marks with error bars: one row a subject or an architecture ----
   // rows: {label, heading, note, selected, pick, marks: [{style, value, low, high, ci, dots, lines, show}]}
-  function dotRows(host, rows, { title, label, zero, band, format, gap = 8 }) {
-    const sizes = rows.map((row) => (row.heading ? 30 : Math.max(row.marks.length > 1 ? row.marks.length * gap + 12 : 36, 24)));
+  function dotRows(host, rows, { title, label, zero, band, format, gap = 8, rowHeight = 36 }) {
+    const sizes = rows.map((row) => (row.heading ? 30 : Math.max(row.marks.length > 1 ? row.marks.length * gap + 12 : rowHeight, 24)));
     const top = 6, bottom = 44;
     const height = top + sizes.reduce((a, b) => a + b, 0) + bottom;
     const { picture, width } = canvas(host, height, label);
@@ -161,28 +162,35 @@ const Charts = (() => {
     const x = linear(from, to, x0, x1), end = height - bottom;
     if (band) picture.append(node("rect", { x: x(band[0]), y: top, width: x(band[1]) - x(band[0]), height: end - top, class: "band" }));
     bottomAxis(picture, x, ticks(from, to, Math.max(2, (x1 - x0) / 70)), end, x0, x1, title, format, top);
+    const ground = node("g"), front = node("g"), marks = [];
+    picture.append(ground);
     if (zero) picture.append(line(x(0), top, x(0), end, "zero"));
-    const marks = [];
+    picture.append(front);
     let y = top;
     rows.forEach((row, index) => {
       const size = sizes[index], middle = y + size / 2;
       if (row.heading) {
-        picture.append(text(0, y + 20, row.heading, { class: "head" }));
-        if (row.note && width > 430) picture.append(text(row.heading.length * 7.2 + 10, y + 20, row.note));
+        front.append(node("rect", { x: 0, y: y + 2, width, height: size - 4, class: "paper" }), text(0, y + 20, row.heading, { class: "head" }));
+        if (row.note && width > 430) front.append(text(row.heading.length * 7.2 + 10, y + 20, row.note));
       } else {
         if (row.selected) picture.insertBefore(node("rect", { x: 0, y, width, height: size, rx: 4, class: "stripe" }), picture.firstChild);
         const name = text(x0 - 10, middle + 4, row.label, { "text-anchor": "end", class: `row-label${row.selected ? " on" : ""}${row.pick ? " pick" : ""}` });
         if (row.pick) name.addEventListener("click", row.pick);
-        picture.append(name, line(x0, round(middle + size / 2), x1, round(middle + size / 2), "grid"));
+        front.append(name);
+        ground.append(line(x0, round(middle + size / 2), x1, round(middle + size / 2), "grid"));
         row.marks.forEach((mark, k) => {
           const at = middle + (k - (row.marks.length - 1) / 2) * gap, group = node("g", { class: `k${mark.style.color}` });
           (mark.dots || []).forEach((value, i) => group.append(node("circle", { cx: round(x(value)), cy: round(at + ((i * 5) % 7 - 3) * 2.1), r: 2.6, class: "split" })));
           if (mark.ci) group.append(line(x(mark.ci[0]), at, x(mark.ci[1]), at, "ci"));
           if (mark.bar) group.append(line(x(0), at, x(mark.value), at, "bar-line"));
-          if (Number.isFinite(mark.low)) group.append(line(x(mark.low), at, x(mark.high), at, "bar-line"));
-          group.append(shape(mark.style.shape, x(mark.value), at, row.marks.length > 1 ? 3.8 : 5.6, "mark"));
-          picture.append(group);
-          if (mark.show) picture.append(text(width - 2, at + 4, mark.show, { "text-anchor": "end", class: "value" }));
+          const lone = row.marks.length === 1;
+          if (Number.isFinite(mark.low)) {
+            group.append(line(x(mark.low), at, x(mark.high), at, "bar-line"));
+            if (lone) group.append(...[mark.low, mark.high].map((value) => line(x(value), at - 5, x(value), at + 5, "bar-line")));
+          }
+          group.append(shape(mark.style.shape, x(mark.value), at, lone ? 4.6 : 3.8, "mark"));
+          front.append(group);
+          if (mark.show) front.append(text(width - 2, at + 4, mark.show, { "text-anchor": "end", class: "value" }));
           marks.push({ x: x(mark.value), y: at, lines: mark.lines, pick: row.pick });
         });
       }
@@ -204,18 +212,18 @@ const Charts = (() => {
     const marksY = log ? [0, 1, 2, 3, 4].map((k) => most * 10 ** -k) : ticks(0, most, height > 200 ? 4 : 3);
     leftAxis(picture, y, marksY, x0, x1, (value) => number(value, 2));
     picture.append(line(x0, y0, x1, y0, "axis"));
-    bottomAxis(picture, x, ticks(from, to, Math.max(2, (x1 - x0) / 85)), y0, x0, x1, title, (value) => number(value));
+    bottomAxis(picture, x, ticks(from, to, Math.max(2, (x1 - x0) / 62)), y0, x0, x1, title, (value) => number(value));
     const group = node("g", { class: `k${series.style.color}` });
     const path = (list) => list.map((value, i) => `${i ? "L" : "M"}${round(x(positions[i]))} ${round(y(value))}`).join("");
     if (series.high) {
       const back = [...series.low].map((value, i) => `L${round(x(positions[i]))} ${round(y(value))}`).reverse().join("");
       group.append(node("path", { d: `${path(series.high)}${back}Z`, class: "area" }));
     }
-    (series.many || []).forEach((list) => group.append(node("path", { d: path(list), class: "thin" })));
+    (series.many || []).forEach((list) => group.append(node("path", { d: path(list), class: "thin", "stroke-opacity": round(Math.min(0.6, 0.12 + 3 / series.many.length)) })));
     if (stems) {
       const thick = Math.max(1, Math.min(3.5, ((x1 - x0) / positions.length) * 0.55));
       group.append(node("path", { d: series.mean.map((value, i) => `M${round(x(positions[i]))} ${y0}V${round(y(value))}`).join(""), class: "stem", "stroke-width": round(thick) }));
-    } else group.append(node("path", { d: path(series.mean), class: "line" }));
+    } else group.append(node("path", { d: path(series.mean), class: "line mean" }));
     picture.append(group);
     interactive(picture, positions.map((value, i) => ({ x: x(value), y: y(series.mean[i]), lines: describe(i) })), { alongX: true, follow: [y1, y0] });
   }

@@ -4,10 +4,10 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const { words, models, subjects, views } = data;
   const byId = (id) => document.getElementById(id);
-  const state = { subject: subjects[0].id, view: views[0].id, scale: "linear", axis: "index" };
+  const state = { subject: data.first, view: views[0].id, scale: "linear", axis: "index" };
   const minus = (words_) => words_.replace("-", "−");
-  const metric = (value, digits = words.digits) => `${(value * words.scale).toFixed(digits)}${words.unit}`;
-  const percent = (value, digits = 1) => minus(`${value > 0 ? "+" : ""}${(value * 100).toFixed(digits)} %`);
+  const metric = (value, digits = words.digits) => `${(value * words.scale).toFixed(digits)}${words.unit.replace(" ", "\u00a0")}`;
+  const percent = (value, digits = 1) => minus(`${value > 0 ? "+" : ""}${(value * 100).toFixed(digits)}\u00a0%`);
   const axisMetric = (value) => `${Charts.number(value * words.scale)}${words.unit}`;
   const axisPercent = (value) => minus(`${value > 0 ? "+" : ""}${Charts.number(value * 100).replace("−", "-")} %`);
   const label = (id) => models[id].label;
@@ -73,7 +73,9 @@
     if (!found) return nothing(host, "The GCNN, the base of this figure, has not been trained in this setting.");
     const shown = data.changed.filter((id) => found.models[id]);
     const rows = shown.map((id) => ({ label: label(id), marks: [changeMark(id, found.models[id], true)] }));
-    Charts.dotRows(host, rows, { zero: true, band: [-data.tolerance, data.tolerance], title: `change of ${words.metric}`, format: axisPercent, label: `${nameOf(state.subject)}: ${shown.map((id) => `${label(id)} ${percent(found.models[id].value)}`).join(", ")}` });
+    const base = (seen(data.comparison) || {}).gcnn;
+    if (base) rows.unshift({ label: label("gcnn"), marks: [{ style: models.gcnn, value: 0, lines: [`${label("gcnn")}, the base`, ...errorLines("gcnn", base).slice(1)], show: metric(base.mean) }] });
+    Charts.dotRows(host, rows, { zero: true, rowHeight: 58, band: [-data.tolerance, data.tolerance], title: `change of ${words.metric}`, format: axisPercent, label: `${nameOf(state.subject)}: ${shown.map((id) => `${label(id)} ${percent(found.models[id].value)}`).join(", ")}` });
   }
 
   function positions(eigenvalues, count) {
@@ -185,16 +187,16 @@
 
   function drawTiles() {
     const cells = seen(data.comparison) || {}, change = seen(data.change), creation = seen(data.creation) || {};
-    const tile = (name, value, note) => element("div", "tile", element("div", "label", name), element("div", "value", value), element("div", "note", note));
+    const tile = (name, value, note) => element("div", "tile", element("div", "value", value), element("div", "label", name), element("div", "note", note));
     const ranked = data.compared.filter((id) => cells[id]).sort((a, b) => cells[a].mean - cells[b].mean);
     const tiles = [];
-    if (ranked.length) tiles.push(tile(`Lowest ${words.metric} of the ${ranked.length} compared`, metric(cells[ranked[0]].mean), label(ranked[0]) + (ranked[1] ? `; then ${label(ranked[1])} with ${metric(cells[ranked[1]].mean)}` : "")));
+    if (ranked.length) tiles.push(tile(`${label(ranked[0])}: lowest ${words.metric}`, metric(cells[ranked[0]].mean), ranked[1] ? `of the ${ranked.length} compared; next ${label(ranked[1])}, ${metric(cells[ranked[1]].mean)}` : ""));
     for (const id of ["learn-nvgf", "lsigf"]) {
       const found = change && change.models[id];
       if (found) tiles.push(tile(`${label(id)} against the GCNN`, percent(found.value), found.ci ? `95 % interval ${percent(found.ci[0])} to ${percent(found.ci[1])}` : `relative change of the ${words.metric}`));
     }
     const made = creation["learn-nvgf"];
-    if (made && Number.isFinite(made.share)) tiles.push(tile("Created by the Learn NVGF from v_N", `${(100 * made.share).toFixed(0)} %`, "of the output's energy lies at frequencies that the input does not have"));
+    if (made && Number.isFinite(made.share)) tiles.push(tile("Energy created by the Learn NVGF", `${(100 * made.share).toFixed(0)} %`, "of its output lies at frequencies that the input does not have"));
     byId("tiles").replaceChildren(...tiles);
   }
 
