@@ -1,0 +1,60 @@
+"""``Row``: one trained model and what came of it; the only thing that tables, claims and reports read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nvgf.experiments.study import Data, Hyper
+
+
+@dataclass(frozen=True)
+class Row:
+    """One trained model.
+
+    ``curve`` holds the validation error after every ``interval`` steps, ``losses`` the mean training loss of these
+    steps; both are kept with about three digits, errors exactly. Rows read from a compact table have neither.
+
+    ``key`` is the hash of all that decides the numbers: see :attr:`nvgf.experiments.cells.Cell`.
+    """
+
+    key: str
+    study: str
+    subject: str
+    setting: str
+    split: int
+    split_by: str
+    model: str
+    learning_rate: float | None
+    features: int | None
+    order: int | None
+    seed: int
+    valid_error: float
+    test_error: float
+    kept_step: int | None = None
+    interval: int | None = None
+    curve: tuple[float, ...] = ()
+    losses: tuple[float, ...] = ()
+    seconds: float = 0.0
+    diverged_at: int | None = None
+    fingerprint: str = ""
+    protocol: str = ""
+    version: str = ""
+    device: str = "cpu"
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def hyper(self) -> Hyper:
+        """The hyper-parameters."""
+        return Hyper(self.learning_rate, self.features, self.order)
+
+    @property
+    def data(self) -> Data:
+        """The data set."""
+        return Data(self.subject, self.split, self.setting, self.split_by)
+
+    @property
+    def diverged(self) -> bool:
+        """Whether the training loss became infinite or not a number."""
+        return self.diverged_at is not None
