@@ -259,6 +259,12 @@ class TestOperations:
         cycle = GraphShift.from_networkx(nx.cycle_graph(100), kind="laplacian", layout="csr")
         assert cycle.spectral_norm() == pytest.approx(4)
 
+    @pytest.mark.parametrize("layout", ["dense", "csr"])
+    def test_spectral_norm_equals_networkx(self, layout):
+        graph = nx.les_miserables_graph()
+        shift = GraphShift.from_networkx(graph, layout=layout, dtype=D)
+        assert shift.spectral_norm() == pytest.approx(np.abs(nx.adjacency_spectrum(graph)).max())
+
     def test_largest_component_equals_networkx(self):
         graph = nx.gnp_random_graph(60, 0.02, seed=3)
         shift = GraphShift.from_networkx(graph)
