@@ -1,0 +1,314 @@
+"""Training: stacked equals single equals plain PyTorch; protocol, divergence, interruption."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.training.tasks import ARCHITECTURES, SHORT, mixed_jobs, toy
+from torch import nn
+
+from nvgf import GraphShift
+from nvgf.training import Job, Progress, Result, Schedule, Signals, Task, TrainingInterrupted, fit, fit_many
+from nvgf.training import plan as planning
+from nvgf.training.order import batches
+from nvgf.training.stack.dropout import Dropout
+from nvgf.training.stack.general import GeneralNet
+
+TRAINED = [name for name in ARCHITECTURES if name != "design-nvgf"]
+VARIANTS = [
+    *((name, {}) for name in TRAINED),
+    ("lsigf", {"basis": "chebyshev"}),
+    ("gcnn", {"basis": "chebyshev", "order": 3}),
+    ("learn-nvgf", {"basis": "chebyshev"}),
+    ("learn-nvgf", {"schedule": Schedule(epochs=6, batch_size=20, dropout=0.3)}),
+    ("gcnn", {"schedule": Schedule(epochs=6, batch_size=20, dropout=0.0)}),
+]
+
+
+def assert_same(one: Result, other: Result, tolerance: float) -> None:
+    torch.testing.assert_close(torch.tensor(one.losses), torch.tensor(other.losses), rtol=0, atol=tolerance)
+    torch.testing.assert_close(torch.tensor(one.curve), torch.tensor(other.curve), rtol=0, atol=tolerance)
+    assert one.kept_step == other.kept_step
+    assert one.test_error == pytest.approx(other.test_error, abs=tolerance)
+    assert one.state.keys() == other.state.keys()
+    for name, tensor in one.state.items():
+        torch.testing.assert_close(tensor, other.state[name], rtol=0, atol=10 * tolerance)
+
+
+def with_module(job: Job) -> Result:
+    """Train a job the plain way: the module, autograd and torch.optim.Adam, in a loop."""
+    task, schedule = job.task, job.schedule
+    state = fit(replace(job, learning_rate=1e-30)).state  # the initial weights
+    model = job.build()
+    model.load_state_dict(state)
+    adam = torch.optim.Adam(model.parameters(), lr=job.learning_rate)
+    nodes = torch.arange(task.shift.num_nodes) if task.node is None else torch.tensor([task.node])
+    width = model.readout.in_features // (len(nodes) if task.node is None else 1)
+    dropout = Dropout([job], [nodes], width, torch.device("cpu"))
+    loss = nn.functional.cross_entropy if task.loss == "cross-entropy" else nn.functional.smooth_l1_loss
+    best, kept, curve, losses, kept_state = math.inf, 0, [], [], state
+
+    def outputs(x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+        hidden = model.hidden(x, task.shift)[:, nodes]
+        hidden = hidden if mask is None else hidden * mask.transpose(0, 1)
+        y = model.readout(hidden.flatten(1))
+        return y if task.node is None else y[:, 0]
+
+    for step, rows in enumerate(batches(job.seed, len(task.train), schedule)):
+        chosen = rows[rows >= 0]
+        mask = dropout.draw(step)[0][:, : len(chosen)]
+        adam.zero_grad()
+        found = loss(outputs(task.train.x[chosen], mask), task.train.y[chosen])
+        found.backward()
+        adam.step()
+        losses.append(found.item())
+        if (step + 1) % 5 == 0:
+            with torch.no_grad():
+                y = outputs(task.valid.x, None)
+            wrong = (y.argmax(1) != task.valid.y).float().mean() if task.node is None else None
+            error = float(wrong if wrong is not None else ((y - task.valid.y) ** 2).mean().sqrt())
+            curve.append(error)
+            if error < best:
+                best, kept = error, step + 1
+                kept_state = {name: t.clone() for name, t in model.state_dict().items()}
+    model.load_state_dict(kept_state)
+    with torch.no_grad():
+        y = outputs(task.test.x, None)
+    squares = ((y - task.test.y) ** 2).mean().sqrt() if task.node is not None else None
+    tested = float((y.argmax(1) != task.test.y).float().mean() if squares is None else squares)
+    means = torch.tensor(losses).reshape(-1, 5).mean(1).tolist()
+    return Result(job, 5, tuple(curve), tuple(means), kept, best, tested, 0.0, None, kept_state)
+
+
+@pytest.mark.parametrize(("name", "options"), VARIANTS)
+@pytest.mark.parametrize("node", [None, 3])
+def test_stacked_equals_single_equals_plain_pytorch(name, options, node):
+    jobs = mixed_jobs(name, node, **options)
+    stacked = fit_many(jobs, stack_size=4, memory=1 << 30)
+    for job, result in zip(jobs, stacked, strict=True):
+        assert result.job is job
+        assert_same(result, fit(job), 1e-5)
+        assert_same(result, with_module(job), 2e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "features"),
+    [
+        ("lsigf", {"features": [4, 3], "order": 1}, 1),
+        ("gcnn", {"features": 4, "order": 2, "activation": "tanh"}, 1),
+        ("learn-nvgf", {"features": [4, 3], "order": 1, "bias": True}, 1),
+        ("learn-nvgf", {"features": 4, "order": 1}, 3),
+        ("gcn", {"features": [4, 3]}, 1),
+        ("gat", {"features": 3, "heads": 2, "activation": "elu"}, 2),
+    ],
+)
+@pytest.mark.parametrize("node", [None, 2])
+def test_any_other_shape_is_trained_by_autograd(name, options, features, node):
+    job = Job(name, toy(8, 65, node=node, features=features), options, 0.01, schedule=SHORT)
+    (piece,) = planning.plan([job], torch.device("cpu"))
+    assert piece.net is GeneralNet
+    assert_same(fit(job), with_module(job), 2e-4)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_the_papers_shapes_have_formulas_of_their_own(name):
+    pieces = planning.plan(mixed_jobs(name), torch.device("cpu"), memory=1 << 30)
+    assert [len(piece.numbers) for piece in pieces] == [4]
+    assert pieces[0].net is not GeneralNet
+
+
+@pytest.mark.parametrize("name", list(ARCHITECTURES))
+def test_learns_a_toy_problem(name):
+    task = toy(10, 400, seed=3)
+    schedule = Schedule(epochs=40, batch_size=20)
+    result = fit(Job(name, task, {**ARCHITECTURES[name], "features": 16}, 0.02, schedule=schedule))
+    # Guessing is wrong half the time; the aggregation of the rivals blurs what tells the sides apart.
+    assert result.test_error < (0.35 if name in ("gcn", "sgc", "gat") else 0.2)
+    assert result.valid_error == min(result.curve) or name == "design-nvgf"
+
+
+def test_two_runs_are_identical():
+    jobs = mixed_jobs("learn-nvgf")
+    for one, other in zip(fit_many(jobs), fit_many(jobs), strict=True):
+        assert one.losses == other.losses
+        assert one.curve == other.curve
+        assert all(torch.equal(one.state[name], other.state[name]) for name in one.state)
+
+
+def test_result_gives_the_trained_model():
+    job = Job("learn-nvgf", toy(), ARCHITECTURES["learn-nvgf"], 0.02, seed=4, schedule=SHORT)
+    before = torch.get_rng_state()
+    result = fit(job)
+    model = result.model()
+    assert torch.equal(torch.get_rng_state(), before)
+    wrong = model(job.task.test.x, job.task.shift).argmax(1) != job.task.test.y
+    assert result.test_error == pytest.approx(float(wrong.float().mean()))
+    wrong = model(job.task.valid.x, job.task.shift).argmax(1) != job.task.valid.y
+    assert result.valid_error == pytest.approx(float(wrong.float().mean()))
+    assert result.kept_step == 5 * (1 + result.curve.index(min(result.curve)))  # of ties the earlier
+    with pytest.raises(ValueError, match="fit with keep_weights=True"):
+        fit_many([job], keep_weights=False)[0].model()
+
+
+def test_nodes_that_are_not_read_keep_their_first_taps():
+    job = Job("learn-nvgf", toy(node=3), {"features": 4, "order": 1}, 0.02, schedule=SHORT)
+    trained, first = (fit(replace(job, learning_rate=rate)).state["node_filters.0.taps"] for rate in (0.02, 1e-30))
+    others = torch.arange(10) != 3
+    assert torch.equal(trained[:, others], first[:, others])
+    assert not torch.equal(trained[:, 3], first[:, 3])
+
+
+def test_a_diverging_job_leaves_its_neighbours_alone():
+    jobs = mixed_jobs("learn-nvgf")
+    broken = replace(jobs[1], learning_rate=1e30)
+    results = fit_many([jobs[0], broken, *jobs[2:]], memory=1 << 30)
+    assert results[1].diverged
+    assert results[1].diverged_at == 5
+    assert not any(result.diverged for place, result in enumerate(results) if place != 1)
+    for place in (0, 2, 3):
+        assert_same(results[place], fit(jobs[place]), 1e-5)
+
+
+def test_jobs_of_different_length_end_when_they_should():
+    tasks = [toy(9, samples, seed) for seed, samples in enumerate((100, 85, 81))]
+    jobs = [Job("gcnn", task, {"features": 3, "order": 1}, 0.01, seed=5, schedule=SHORT) for task in tasks]
+    results = fit_many(jobs, memory=1 << 30)
+    assert [len(result.curve) for result in results] == [6, 6, 6]
+    jobs[1] = replace(jobs[1], task=toy(9, 62, 7))
+    jobs[2] = replace(jobs[2], task=toy(9, 40, 8))
+    results = fit_many(jobs, memory=1 << 30)
+    assert [len(result.curve) for result in results] == [6, 4, 2]
+    for job, result in zip(jobs, results, strict=True):
+        assert_same(result, fit(job), 1e-5)
+
+
+def test_a_stack_ends_with_its_longest_job():
+    jobs = [Job("gcnn", toy(9, samples), {"features": 3, "order": 1}, schedule=SHORT) for samples in (100, 81, 40)]
+    jobs[1] = replace(jobs[1], schedule=SHORT, task=toy(9, 99))
+    pieces = planning.plan(jobs, torch.device("cpu"), memory=1 << 30)
+    assert sorted(sorted(piece.numbers) for piece in pieces) == [[0, 1], [2]]
+    sizes = [len(piece.numbers) for piece in planning.plan([jobs[0]] * 5, torch.device("cpu"), stack_size=2)]
+    assert sizes == [2, 2, 1]
+    by_memory = planning.plan([jobs[0]] * 5, torch.device("cpu"), memory=1)
+    assert [len(piece.numbers) for piece in by_memory] == [1] * 5
+
+
+def test_design_shares_the_training_of_its_gcnn(monkeypatch):
+    task = toy(10, 200)
+    options = {"features": 5, "order": 2}
+    gcnn = Job("gcnn", task, options, 0.01, seed=2, schedule=SHORT)
+    design = replace(gcnn, architecture="design-nvgf")
+    again = replace(design, options={**options, "retrain_readout": True})
+    trained = []
+    original = planning.plan
+    monkeypatch.setattr("nvgf.training.engine.plan", lambda jobs, *rest: trained.extend(jobs) or original(jobs, *rest))
+    base, kept, retrained = fit_many([gcnn, design, again])
+    assert [job.architecture for job in trained] == ["gcnn"]
+    for result in (kept, retrained):
+        assert torch.equal(result.state["filters.0.taps"], base.state["filters.0.taps"])
+        wrong = result.model()(task.test.x, task.shift).argmax(1) != task.test.y
+        assert result.test_error == pytest.approx(float(wrong.float().mean()))
+    assert torch.equal(kept.state["readout.weight"], base.state["readout.weight"])
+    assert not torch.equal(retrained.state["readout.weight"], base.state["readout.weight"])
+    assert torch.equal(kept.state["activations.0.taps"], retrained.state["activations.0.taps"])
+    assert kept.curve == base.curve
+    assert len(retrained.curve) == len(base.curve)
+
+
+@pytest.mark.parametrize("retrain", [False, True])
+def test_design_at_a_node(retrain):
+    task = toy(10, 200, node=4)
+    job = Job("design-nvgf", task, {"features": 5, "order": 2, "retrain_readout": retrain}, 0.01, schedule=SHORT)
+    result = fit(job)
+    outputs = result.model()(task.test.x, task.shift)[:, 4, 0].detach()
+    assert result.test_error == pytest.approx(float((outputs - task.test.y).square().mean().sqrt()), rel=1e-4)
+
+
+def test_progress_and_results_arrive_in_time():
+    seen: list[Progress] = []
+    places: list[int] = []
+    jobs = mixed_jobs("lsigf")
+    results = fit_many(jobs, progress=seen.append, on_result=lambda place, result: places.append(place), stack_size=2)
+    assert sorted(places) == [0, 1, 2, 3]
+    assert seen[-1].jobs_done == seen[-1].jobs == 4
+    assert seen[-1].steps_done == seen[-1].steps == sum(len(result.curve) * 5 for result in results)
+    assert seen[-1].best_valid_error == min(result.valid_error for result in results)
+    assert all(a.steps_done <= b.steps_done for a, b in itertools.pairwise(seen))
+
+
+def test_interruption_keeps_what_is_done():
+    def interrupt(progress: Progress) -> None:
+        if progress.jobs_done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(TrainingInterrupted, match="interrupted with 2 of 4 models trained") as info:
+        fit_many(mixed_jobs("lsigf"), progress=interrupt, stack_size=1)
+    assert sum(result is not None for result in info.value.results) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"architecture": "gnn"}, "architecture must be one of lsigf"),
+        ({"learning_rate": 0.0}, "learning_rate must be positive and finite, got 0.0"),
+        ({"learning_rate": math.nan}, "learning_rate must be positive and finite, got nan"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"seed": 1.5}, "seed must be a whole number from 0"),
+    ],
+)
+def test_bad_jobs(change, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        replace(Job("lsigf", toy()), **change)
+
+
+def test_options_that_contradict_the_task():
+    with pytest.raises(ValueError, match="options: readout is 'all' by task and schedule, got 'shared'"):
+        fit(Job("lsigf", toy(), {"readout": "shared"}))
+    with pytest.raises(ValueError, match="has no option 'kernel'"):
+        fit(Job("lsigf", toy(), {"kernel": 3}))
+
+
+def test_bad_devices():
+    with pytest.raises(ValueError, match="device must be a torch device"):
+        fit_many([Job("lsigf", toy())], device="gpu7")
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="no CUDA device is available here"):
+            fit_many([Job("lsigf", toy())], device="cuda")
+
+
+def test_bad_tasks():
+    good = toy()
+    x, y = good.train.x, good.train.y
+    cases = [
+        ({"loss": "hinge"}, "loss must be one of cross-entropy, smooth-l1, got 'hinge'"),
+        ({"node": 10}, "node must be from 0 to 9, got 10"),
+        ({"valid": Signals(x[:0], y[:0])}, "valid has no signals"),
+        ({"test": Signals(x[:, :4], y)}, "test signals have 4 nodes, the shift has 10"),
+        ({"test": Signals(x.expand(-1, -1, 2), y)}, "test signals have 2 features, train signals 1"),
+        ({"train": Signals(x / 0, y)}, "train has NaN or infinite values"),
+        ({"train": Signals(x, y.float())}, "train.y must hold class numbers from 0"),
+        ({"train": Signals(x, y - 1)}, "train.y must hold class numbers from 0"),
+    ]
+    for change, message in cases:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            replace(good, **change)
+    with pytest.raises(ValueError, match="x must have shape"):
+        Signals(x[0], y)
+    with pytest.raises(ValueError, match="y must have one label for each of the 70 signals"):
+        Signals(x, y[:3])
+
+
+def test_three_classes_and_sparse_shift():
+    task = toy(10, 100)
+    three = Signals(task.train.x, torch.arange(100) % 3)
+    shift = GraphShift(task.shift.to_dense(), layout="csr")
+    task = Task(shift, three, three, three)
+    assert task.outputs == 3
+    for name in TRAINED:
+        job = Job(name, task, ARCHITECTURES[name], 0.01, schedule=SHORT)
+        assert_same(fit(job), with_module(job), 2e-4)
