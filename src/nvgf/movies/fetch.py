@@ -18,7 +18,7 @@ _ARCHIVE = "ml-100k.zip"
 
 def cache_folder() -> Path:
     """The user's cache folder of nvgf."""
-    import pooch  # type: ignore[import-untyped]
+    import pooch
 
     return Path(pooch.os_cache("nvgf"))
 
