@@ -14,13 +14,13 @@ from nvgf.authorship.catalogue import Entry, read_catalogue, scan_folder
 from nvgf.authorship.corpus import Book, Corpus, load_corpus
 from nvgf.authorship.gutenberg import Cut, strip_gutenberg
 from nvgf.authorship.networks import author_network, excerpt_networks, network, support_matrix
-from nvgf.authorship.skeleton import skeleton, split_excerpts
+from nvgf.authorship.skeletons import skeleton, split_excerpts
 from nvgf.authorship.splits import Split, split_excerpts_of
 from nvgf.authorship.words import FunctionWords, default_words, load_words
 
 if TYPE_CHECKING:
     from nvgf.authorship.dataset import AuthorshipDataset
-    from nvgf.authorship.support import support
+    from nvgf.authorship.shift import support
 
 __all__ = [
     "AuthorshipDataset",
@@ -57,7 +57,7 @@ def __getattr__(name: str) -> Any:
 
         return AuthorshipDataset
     if name == "support":
-        from nvgf.authorship.support import support as function
+        from nvgf.authorship.shift import support as function
 
         return function
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,7 @@ from nvgf.authorship.catalogue import Entry, check_authors
 from nvgf.authorship.corpus import Book, Corpus
 from nvgf.authorship.gutenberg import Cut, strip_gutenberg
 from nvgf.authorship.reading import read_text
-from nvgf.authorship.skeleton import Symbols, end_symbol, skeleton, split_excerpts
+from nvgf.authorship.skeletons import Symbols, end_symbol, skeleton, split_excerpts
 from nvgf.authorship.words import FunctionWords, default_words
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nvgf.authorship.skeleton import Symbols
+from nvgf.authorship.skeletons import Symbols
 
 MAX_LENGTH = 15
 """Longest code word in bits; a window of 24 bits holds one at any bit of a byte."""
+_BLOCK = 256  # excerpts coded at a time, so that the work fits the cache
 
 
 def code_lengths(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -59,6 +60,14 @@ def _depths(weights: list[int]) -> list[int]:
     return depth
 
 
+def check_lengths(lengths: NDArray[np.uint8]) -> None:
+    """Raise unless code words of these lengths exist (Kraft's inequality) and are within the bound."""
+    longest = int(lengths.max(initial=0))
+    room = sum(1 << (MAX_LENGTH - int(length)) for length in lengths if 0 < length <= MAX_LENGTH)
+    if not 0 < longest <= MAX_LENGTH or room > 1 << MAX_LENGTH:
+        raise ValueError(f"the lengths of the code words, at most {longest} bits, make no code")
+
+
 def _code_words(lengths: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Return the canonical code words: by length, then by symbol."""
     words = np.zeros(len(lengths), np.int64)
@@ -82,6 +91,18 @@ def encode(
         - ``sizes``: ``(excerpts,)``, the number of symbols of each, all positive
         - ``lengths``: ``(symbols of the alphabet,)``
     """
+    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+    blocks = [
+        _encode_block(symbols[starts[first] : starts[last]], sizes[first:last], lengths)
+        for first in range(0, len(sizes), _BLOCK)
+        for last in [min(first + _BLOCK, len(sizes))]
+    ]
+    return np.concatenate([stream for stream, _ in blocks]), np.concatenate([count for _, count in blocks])
+
+
+def _encode_block(
+    symbols: Symbols, sizes: NDArray[np.int64], lengths: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     words = _code_words(lengths)
     bits = lengths[symbols].astype(np.int64)
     before = np.concatenate(([0], np.cumsum(bits)))

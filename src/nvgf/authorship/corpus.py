@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nvgf.authorship.coding import code_lengths, decode, encode
-from nvgf.authorship.skeleton import OTHER, Symbols, end_symbol, symbol_type
+from nvgf.authorship.coding import check_lengths, code_lengths, decode, encode
+from nvgf.authorship.skeletons import OTHER, Symbols, end_symbol, symbol_type
 from nvgf.authorship.words import FunctionWords
 
 FORMAT = "nvgf-corpus"
@@ -232,13 +232,14 @@ def parse_corpus(data: bytes, name: str = "corpus") -> Corpus:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if set(archive.namelist()) != {f"{member}.npy" for member in _MEMBERS}:
                 raise ValueError(f"{name}: not a corpus file (its members are {', '.join(archive.namelist()[:8])})")
-            arrays = {
-                member: np.lib.format.read_array(io.BytesIO(archive.read(f"{member}.npy")), allow_pickle=False)
-                for member in _MEMBERS
-            }
+            contents = {member: archive.read(f"{member}.npy") for member in _MEMBERS}
     except zipfile.BadZipFile as error:
         raise ValueError(f"{name}: not a corpus file, or a truncated or damaged one ({error})") from error
     try:
+        arrays = {
+            member: np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+            for member, content in contents.items()
+        }
         meta = json.loads(arrays["meta"].tobytes())
         if meta["format"] != FORMAT:
             raise ValueError(f"its format is {meta['format']!r}, expected {FORMAT!r}")
@@ -249,6 +250,11 @@ def parse_corpus(data: bytes, name: str = "corpus") -> Corpus:
         lengths, stream = arrays["lengths"].astype(np.uint8), arrays["stream"]
         if stream.dtype != np.uint8 or num_bytes.sum() != len(stream) or len(num_bytes) != len(sizes):
             raise ValueError("the sizes do not fit the stream")
+        if (sizes > 8 * num_bytes).any():  # a code word has a bit at least; without this a forged size costs hours
+            raise ValueError("an excerpt has more symbols than bits")
+        if len(lengths) != end_symbol(len(words)) + 1:
+            raise ValueError(f"there are {len(lengths)} code words for {len(words)} function words")
+        check_lengths(lengths)
         symbols = decode(stream, num_bytes, sizes, lengths, symbol_type(len(words)))
         if _digest(arrays["meta"].tobytes(), sizes, symbols) != arrays["digest"].tobytes().hex():
             raise ValueError("the check sum does not fit the contents")

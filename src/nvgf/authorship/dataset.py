@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from nvgf.authorship.corpus import Corpus
 from nvgf.authorship.networks import DISCOUNT, WINDOW, network
+from nvgf.authorship.shift import support
 from nvgf.authorship.signals import Scaling, fit_scaling, frequencies
 from nvgf.authorship.splits import TEST_SHARE, VALID_SHARE, Negatives, Part, SplitBy, split_excerpts_of
-from nvgf.authorship.support import support
 from nvgf.training.data import Signals, Task
 
 GraphTexts = Literal["train", "train+valid"]

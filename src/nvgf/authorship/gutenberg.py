@@ -90,8 +90,10 @@ def strip_gutenberg(text: str, cuts: Sequence[Cut] = ()) -> tuple[str, list[str]
         body = _without_cut(body, cut, notes)
     body = _without_brackets(body, notes)
     if is_gutenberg:
+        body = _without_back(
+            body, notes
+        )  # first, so that notes at the back of a short text are not taken for front ones
         body = _without_front(body, notes)
-        body = _without_back(body, notes)
     return body, notes
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from nvgf.authorship.corpus import Corpus
-from nvgf.authorship.skeleton import OTHER, Symbols, end_symbol
+from nvgf.authorship.skeletons import OTHER, Symbols, end_symbol
 
 DISCOUNT = 0.8
 """The discount alpha of the published networks."""

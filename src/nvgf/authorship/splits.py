@@ -97,7 +97,9 @@ def split_excerpts_of(
         if not len(test):
             raise ValueError(f"author {author!r} has one work only: a split by book needs at least two")
         rest = own_shuffle(rest)
-        other_test, other_rest = _split_others(corpus, others, other_shuffle, test_share)
+        # In a small corpus one work of the author can be more than the usual share of the others.
+        other_share = max(test_share, len(test) / max(len(others), 1))
+        other_test, other_rest = _split_others(corpus, others, other_shuffle, other_share)
     else:
         order = own_shuffle(own)
         num_test = len(own) - int((1 - test_share) * len(own) + 0.5)

@@ -87,6 +87,7 @@ def info(file: CorpusFile = None) -> None:
 
     An edge is a pair of words, loops included, that is linked in either direction.
     """
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
@@ -94,11 +95,12 @@ def info(file: CorpusFile = None) -> None:
     from nvgf.authorship.networks import author_network, num_edges, support_matrix
 
     corpus = load_corpus(file)
-    table = Table(title=f"{len(corpus.words)} function words, excerpts of about {corpus.excerpt_size} words")
-    table.add_column("author")
+    title = f"{len(corpus.words)} function words, excerpts of about {corpus.excerpt_size} words"
+    table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)  # 80 columns are enough
+    table.add_column("author", no_wrap=True)
     table.add_column("name", no_wrap=True)
-    for title in ("books", "excerpts", "words", "nodes", "edges"):
-        table.add_column(title, justify="right")
+    for column in ("books", "excerpts", "words", "nodes", "edges"):
+        table.add_column(column, justify="right", no_wrap=True)
     for author in corpus.authors:
         books = [book for book in corpus.books if book.author == author]
         weights = author_network(corpus, author)

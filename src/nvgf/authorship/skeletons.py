@@ -20,6 +20,7 @@ OTHER = 0
 """The symbol of a word that is no function word."""
 
 _TOKEN = re.compile(rf"{WORD}|[.?!;:]")
+_INVISIBLE = str.maketrans("", "", "_\u00ad")  # marks of italics, soft hyphens
 _LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])-\n[ \t]*(?=[^\W\d_])")
 
 
@@ -36,8 +37,8 @@ def symbol_type(num_words: int) -> type[np.unsignedinteger[Any]]:
 def skeleton(text: str, words: FunctionWords) -> Symbols:
     """Return the skeleton of a text, shape ``(symbols,)``; it ends with a sentence end unless it is empty.
 
-    Case and the shape of apostrophes do not matter; underscores (italics) are dropped; a word broken by a hyphen at
-    the end of a line is joined.
+    Case and the shape of apostrophes do not matter; underscores (italics) and soft hyphens are dropped; a word
+    broken by a hyphen at the end of a line is joined.
 
     Example:
         >>> from nvgf.authorship.words import FunctionWords
@@ -45,7 +46,7 @@ def skeleton(text: str, words: FunctionWords) -> Symbols:
         >>> skeleton("The end _of_ it. Of course!", words).tolist()
         [1, 0, 2, 0, 3, 2, 0, 3]
     """
-    plain = _LINE_HYPHEN.sub("", normalized(text).replace("_", ""))
+    plain = _LINE_HYPHEN.sub("", normalized(text).translate(_INVISIBLE))
     end = end_symbol(len(words))
     symbols = {word: index + 1 for index, word in enumerate(words.words)}
     symbols |= dict.fromkeys(".?!;:", end)
