@@ -96,7 +96,7 @@ def info(file: CorpusFile = None) -> None:
 
     corpus = load_corpus(file)
     title = f"{len(corpus.words)} function words, excerpts of about {corpus.excerpt_size} words"
-    table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)  # 80 columns are enough
+    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))  # 80 columns are enough
     table.add_column("author", no_wrap=True)
     table.add_column("name", no_wrap=True)
     for column in ("books", "excerpts", "words", "nodes", "edges"):
