@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -72,22 +72,27 @@ class DesignNVGF(PolynomialModel):
         model = cls(**gcnn.config, device=weight.device, dtype=weight.dtype)
         model.load_state_dict(gcnn.state_dict(), strict=False)
         with torch.no_grad():
-            for layer, activation in enumerate(model.activations):
+            for layer in range(len(model.activations)):
                 reached = model.filtered(layer, x, shift)
+                activation = model.activation(layer)
                 activation.options = options
                 activation.design_(reached, shift)
                 x = activation(reached, shift)
         return model.train(gcnn.training)
 
+    def activation(self, layer: int) -> DesignedActivation:
+        """Return what stands for the activation of a layer."""
+        return cast(DesignedActivation, self.activations[layer])
+
     def hidden(self, x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
         """Return the last designed filters' output."""
-        for layer, activation in enumerate(self.activations):
-            x = activation(self.filtered(layer, x, shift), shift)
+        for layer in range(len(self.activations)):
+            x = self.activation(layer)(self.filtered(layer, x, shift), shift)
         return x
 
     def hidden_prepared(self, prepared: Prepared) -> torch.Tensor:
         """Return the same as :meth:`hidden`, from what :meth:`prepare` computed."""
-        x = self.activations[0](self.filtered_prepared(prepared), prepared.shift)
+        x = self.activation(0)(self.filtered_prepared(prepared), prepared.shift)
         for layer in range(1, len(self.filters)):
-            x = self.activations[layer](self.filtered(layer, x, prepared.shift), prepared.shift)
+            x = self.activation(layer)(self.filtered(layer, x, prepared.shift), prepared.shift)
         return x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import nn
@@ -134,5 +135,6 @@ class GAT(GraphModel):
         """Return the bounds: Glorot's in the layers."""
         bounds = self.readout_bounds()
         for number, layer in enumerate(self.layers):
-            bounds |= {f"layers.{number}.{name}": bound for name, bound in layer.bounds().items()}
+            own = cast(GATLayer, layer).bounds()
+            bounds |= {f"layers.{number}.{name}": bound for name, bound in own.items()}
         return bounds

@@ -84,8 +84,9 @@ class GCN(GraphModel):
     def bounds(self) -> dict[str, float]:
         """Return the bounds, 1 / sqrt(inputs) as of a linear layer."""
         bounds = self.readout_bounds()
-        for number, linear in enumerate(self.linears):
-            bound = linear.in_features**-0.5
+        inputs = (self.in_features, *self.widths[:-1])
+        for number, count in enumerate(inputs):
+            bound = count**-0.5
             bounds[f"linears.{number}.weight"] = bounds[f"linears.{number}.bias"] = bound
         return bounds
 

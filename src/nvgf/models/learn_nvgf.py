@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -69,9 +69,13 @@ class LearnNVGF(PolynomialModel):
     def _composes(self) -> bool:
         return self.in_features == 1 and self.filters[0].bias is None
 
+    def node_bank(self, layer: int) -> NodeVariantFilter:
+        """Return the node-variant bank of a layer."""
+        return cast(NodeVariantFilter, self.node_filters[layer])
+
     def node_filtered(self, layer: int, x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
         """Apply the node-variant bank of a layer, eq. (NVGF)."""
-        bank = self.node_filters[layer]
+        bank = self.node_bank(layer)
         y = node_variant(x, shift, power_taps(bank.node_taps(), self.basis))
         return y if bank.bias is None else y + bank.bias
 
@@ -87,7 +91,7 @@ class LearnNVGF(PolynomialModel):
         :math:`C_m[n, g] = \sum_{k, k'} P_{m k k'} \sum_f h_{k'}[f] H_k[n, f, g]`, with P the product of the basis
         polynomials (for powers: k + k' = m).
         """
-        mixed = torch.einsum("lf,knfg->klng", self.filters[0].taps[:, 0], self.node_filters[0].node_taps())
+        mixed = torch.einsum("lf,knfg->klng", self.bank(0).taps[:, 0], self.node_bank(0).node_taps())
         product = product_coefficients(self.basis, self.order).to(mixed)
         return torch.tensordot(product, mixed, dims=2)
 

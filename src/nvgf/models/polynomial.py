@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
 
-from nvgf.filters import LSIFilter, lsi, shifts
+from nvgf.filters import LSIFilter, NodeVariantFilter, lsi, shifts
 from nvgf.graph import GraphShift
 from nvgf.models.base import GraphModel, Prepared, ReadoutKind
 from nvgf.models.basis import Basis, basis_coefficients, power_taps
@@ -64,9 +64,13 @@ class PolynomialModel(GraphModel):
         """The number of shifts that the prepared input holds; ``None`` where only the plain input is kept."""
         return self.order
 
+    def bank(self, layer: int) -> LSIFilter:
+        """Return the LSI bank of a layer."""
+        return cast(LSIFilter, self.filters[layer])
+
     def filtered(self, layer: int, x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
         """Apply the LSI bank of a layer, eq. (LSIfilter)."""
-        bank = self.filters[layer]
+        bank = self.bank(layer)
         y = lsi(x, shift, power_taps(bank.taps, self.basis))
         return y if bank.bias is None else y + bank.bias
 
@@ -80,7 +84,7 @@ class PolynomialModel(GraphModel):
 
     def filtered_prepared(self, prepared: Prepared) -> torch.Tensor:
         """Apply the first LSI bank to what :meth:`prepare` computed."""
-        bank = self.filters[0]
+        bank = self.bank(0)
         taps = power_taps(bank.taps, self.basis).flatten(0, 1)
         y = prepared.features[..., : len(taps)] @ taps
         return y if bank.bias is None else y + bank.bias
@@ -89,7 +93,7 @@ class PolynomialModel(GraphModel):
         """Return the bounds of the filters, 1 / sqrt(inputs (K + 1)), and of the readout."""
         bounds = self.readout_bounds()
         for name, module in self.named_modules():
-            if isinstance(module, nn.Module) and hasattr(module, "taps") and hasattr(module, "in_features"):
+            if isinstance(module, LSIFilter | NodeVariantFilter):
                 bound = (module.in_features * (module.order + 1)) ** -0.5
                 bounds[f"{name}.taps"] = bounds[f"{name}.bias"] = bound
         return bounds

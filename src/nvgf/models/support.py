@@ -28,8 +28,12 @@ def gcn_shift(shift: GraphShift) -> GraphShift:
             f"shift: node {node} has degree {degrees[node]:g} in I + S, and GCN's normalisation needs positive degrees"
         )
     scale = sparse.diags_array(degrees**-0.5)
-    layout = "dense" if shift.layout == "dense" else "csr"
-    return GraphShift(scale @ looped @ scale, layout=layout, dtype=shift.dtype, device=shift.device)
+    return GraphShift(
+        scale @ looped @ scale,
+        layout="dense" if shift.layout == "dense" else "csr",
+        dtype=shift.dtype,
+        device=shift.device,
+    )
 
 
 def neighbourhoods(shift: GraphShift) -> torch.Tensor:

@@ -40,8 +40,9 @@ class Checkpoint:
         manifest = self.folder / "manifest.json"
         identity = fingerprint(jobs)
         if not manifest.exists():
-            facts = {"format": FORMAT, "jobs": identity, "pieces": [[p.net.__name__, p.numbers] for p in pieces]}
-            write_atomically(manifest, json.dumps(facts).encode())
+            stacks = [[piece.net.__name__, piece.numbers] for piece in pieces]
+            text = json.dumps({"format": FORMAT, "jobs": identity, "pieces": stacks})
+            write_atomically(manifest, text.encode())
             return
         if not resume:
             raise ValueError(f"checkpoint: {self.folder} holds a training already; resume it or use another folder")

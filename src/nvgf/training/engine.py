@@ -105,9 +105,10 @@ def fit_many(
     trainer = _Trainer(trained, cache, pieces, store, checkpoint_seconds, progress, weights)
 
     def finish(place: int, result: Result) -> None:
-        results[place] = result if keep_weights else replace(result, state={})
+        result = result if keep_weights else replace(result, state={})
+        results[place] = result
         if on_result is not None:
-            on_result(place, results[place])
+            on_result(place, result)
 
     try:
         for number, result in trainer:
@@ -139,8 +140,8 @@ def _arrange(jobs: Sequence[Job]) -> tuple[list[Job], dict[int, list[int]]]:
     numbers: dict[tuple[object, ...], int] = {}
     for place, job in enumerate(jobs):
         base = gcnn_job(job) if job.architecture == "design-nvgf" else job
-        key = id(base.task), base.architecture, repr(sorted(base.model_options().items())), base.learning_rate
-        key = (*key, base.seed, base.schedule)
+        options = repr(sorted(base.model_options().items()))
+        key = id(base.task), base.architecture, options, base.learning_rate, base.seed, base.schedule
         if key not in numbers:
             numbers[key] = len(trained)
             trained.append(base)

@@ -12,7 +12,7 @@ from nvgf.models import LSIGF, GraphModel, LearnNVGF
 from nvgf.models.basis import basis_coefficients, product_coefficients
 from nvgf.training.job import Job
 from nvgf.training.stack.bilinear import BilinearNet
-from nvgf.training.stack.data import StackData, TaskCache
+from nvgf.training.stack.data import Prepare, StackData, TaskCache
 from nvgf.training.stack.net import READOUT
 from nvgf.training.stack.slots import Slot, Slots
 
@@ -20,7 +20,7 @@ LSI_TAPS = Slot("filters.0.taps", "kf", "kf")
 NODE_TAPS = Slot("node_filters.0.taps", "knfg", "nfkg")
 
 
-def powers(order: int):
+def powers(order: int) -> Prepare:
     """Return the preparation that computes S^0 x, ..., S^order x."""
 
     def prepare(x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
