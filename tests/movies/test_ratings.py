@@ -88,3 +88,19 @@ def test_bad_tables_are_named(columns, options, message):
 def test_most_rated_needs_a_possible_count(count):
     with pytest.raises(ValueError, match=f"count must lie in 1..4, the number of items, got {count}"):
         MOVIES.most_rated(count)
+
+
+def test_the_digest_feels_every_part():
+    def digest(users=(1, 2, 3), items=(5, 6, 6), values=(4, 2, 3), **options):
+        return Ratings.from_triples(users, items, values, **{"scale": (1, 5), **options}).digest
+
+    base = digest()
+    assert digest() == base
+    others = [
+        digest(users=(1, 2, 4)),
+        digest(items=(5, 6, 5)),
+        digest(values=(4, 2, 5)),
+        digest(titles={5: "Fargo"}),
+        digest(scale=(1, 6)),
+    ]
+    assert len({base, *others}) == 6

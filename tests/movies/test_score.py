@@ -36,6 +36,14 @@ def test_simple_rivals_predict_the_test_users(datasets, method):
     assert (score.method, score.target, score.split) == (method, "Movie 1", 0)
 
 
+def test_the_validation_error_is_that_of_the_same_predictions(datasets):
+    data = datasets[0]
+    users = data.users["valid"]
+    predicted = mean_of_means(data.known, users, np.full(len(users), data.node))
+    wanted = np.sqrt(((predicted - RATINGS.matrix()[users, data.node]) ** 2).mean())
+    assert score_simple(data, "mean-of-means").valid_rmse == pytest.approx(wanted)
+
+
 def test_means_see_the_known_ratings_alone(datasets):
     data = datasets[0]
     users = data.users["test"]

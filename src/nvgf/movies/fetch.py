@@ -61,11 +61,14 @@ def find_movielens(data: str | Path | None = None) -> Path:
             raise FileNotFoundError(f"there is no ratings file or folder {data}")
         return Path(data)
     beside = os.environ.get("NVGF_DATA")
-    candidates = [Path(beside, "ml-100k")] if beside else []
+    candidates = []
+    if beside:
+        candidates.append(Path(beside, "ml-100k"))
+        if candidates[0].exists():
+            return candidates[0]
     candidates.append(cache_folder() / _ARCHIVE)
-    for candidate in candidates:
-        if candidate.exists():
-            return candidate
+    if candidates[-1].exists():
+        return candidates[-1]
     raise FileNotFoundError(
         "MovieLens is not here: run `nvgf movies fetch` to download it, or name a local copy with --data "
         f"(looked for {' and '.join(str(c) for c in candidates)})"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,6 +126,20 @@ class Ratings:
     def num_items(self) -> int:
         """Number of items."""
         return len(self.item_ids)
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of all ratings, ids and titles: equal digests mean equal tables, whatever file they came from.
+
+        >>> one = Ratings.from_triples([1, 2], [5, 6], [4, 2], scale=(1, 5))
+        >>> one.digest == Ratings.from_triples([2, 1], [6, 5], [2, 4], scale=(1, 5)).digest
+        True
+        """
+        facts = [self.user_ids, self.item_ids, self.titles, self.scale]
+        digest = hashlib.sha256(json.dumps(facts).encode())
+        for column in (self.users, self.items, self.values):
+            digest.update(np.ascontiguousarray(column).tobytes())
+        return digest.hexdigest()
 
     def matrix(self) -> NDArray[np.float64]:
         """All ratings as ``(users, items)``, 0 where there is none."""

@@ -33,6 +33,7 @@ class RivalScore:
         users: positions of the test users, ``(users,)``.
         predictions: predicted ratings, cut to the scale, ``(users,)``.
         ratings: true ratings, ``(users,)``.
+        valid_rmse: error of the same method on the target's validation ratings.
         best_iteration: iteration chosen on the validation ratings (completion methods only).
     """
 
@@ -43,12 +44,13 @@ class RivalScore:
     users: NDArray[np.int64]
     predictions: Floats
     ratings: Floats
+    valid_rmse: float
     best_iteration: int | None = None
 
     @property
     def rmse(self) -> float:
         """Root mean squared error of the predictions."""
-        return float(np.sqrt(np.mean((self.predictions - self.ratings) ** 2)))
+        return _rmse(self.predictions, self.ratings)
 
 
 def _nearest(data: MovieDataset, users: NDArray[np.int64], items: NDArray[np.int64], seed: int) -> Floats:
@@ -88,7 +90,7 @@ def score_simple(dataset: MovieDataset, method: str, *, seed: int = 0) -> RivalS
     """
     if method not in SIMPLE:
         raise ValueError(f"method must be one of {', '.join(SIMPLE)}, got {method!r}")
-    users = dataset.users["test"]
+    users = _held_out(dataset)
     predictions = SIMPLE[method](dataset, users, np.full(len(users), dataset.node), seed)
     return _score(dataset, method, seed, predictions)
 
@@ -174,20 +176,31 @@ def score_completion(
             progress=progress,
         )
         for place, (data, seed) in enumerate(zip(group, group_seeds, strict=True)):
-            predictions = fit.completion[place, data.users["test"], data.node].astype(np.float64)
+            predictions = fit.completion[place, _held_out(data), data.node].astype(np.float64)
             best = int(fit.best_iteration[place])
             scores.append(replace(_score(data, method, seed, predictions), best_iteration=best))
     return scores
 
 
+def _held_out(dataset: MovieDataset) -> NDArray[np.int64]:
+    return np.concatenate([dataset.users["valid"], dataset.users["test"]])
+
+
 def _score(dataset: MovieDataset, method: str, seed: int, predictions: Floats) -> RivalScore:
+    """Make a score of the predictions for the users of :func:`_held_out`."""
     low, high = dataset.ratings.scale
+    valid, test = np.split(np.clip(predictions, low, high), [len(dataset.users["valid"])])
     return RivalScore(
         method=method,
         target=dataset.title,
         split=dataset.split,
         seed=seed,
         users=dataset.users["test"],
-        predictions=np.clip(predictions, low, high),
+        predictions=test,
         ratings=dataset.labels("test"),
+        valid_rmse=_rmse(valid, dataset.labels("valid")),
     )
+
+
+def _rmse(predictions: Floats, ratings: Floats) -> float:
+    return float(np.sqrt(np.mean((predictions - ratings) ** 2)))
