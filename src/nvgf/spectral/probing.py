@@ -73,31 +73,50 @@ def probe(
         raise ValueError(f"features and batch_size must be at least 1, got {features} and {batch_size}")
     spectrum = Spectrum.of(shift) if spectrum is None else spectrum
     dtype = dtype or _dtype_of(module)
-    call = _caller(module, shift.to(dtype=dtype))
     basis = spectrum.eigenvectors
     nodes, count = basis.shape
     transfers, energies, totals = [], basis.new_zeros(count, count), basis.new_zeros(count)
-    with torch.no_grad(), _evaluating(module):
-        rest: torch.Tensor | float = 0.0
-        if remove_rest:
-            rest = _answer(call, torch.zeros(1, nodes, features, dtype=dtype, device=basis.device))
-        for feature in range(features):
-            columns = []
-            for part in torch.arange(count, device=basis.device).split(batch_size):
-                x = torch.zeros(len(part), nodes, features, dtype=dtype, device=basis.device)
-                x[..., feature] = amplitude * basis[:, part].T.to(dtype)
-                plus, minus = ((_answer(call, sign * x) - rest) / amplitude for sign in (1, -1))
-                columns.append(basis.T @ plus)
-                for answer in (plus, minus):
-                    energies[:, part] += (basis.T @ answer).square().sum(-1).T / 2
-                    totals[part] += answer.square().sum((1, 2)) / 2
-            transfers.append(torch.cat(columns).permute(2, 1, 0))
+    rest: torch.Tensor | float = 0.0
+    if remove_rest:
+        rest = answer(module, shift, basis.new_zeros(1, nodes, features), dtype=dtype)
+    for feature in range(features):
+        columns = []
+        for part in torch.arange(count, device=basis.device).split(batch_size):
+            x = basis.new_zeros(len(part), nodes, features)
+            x[..., feature] = amplitude * basis[:, part].T
+            plus, minus = ((answer(module, shift, sign * x, dtype=dtype) - rest) / amplitude for sign in (1, -1))
+            columns.append(basis.T @ plus)
+            for output in (plus, minus):
+                energies[:, part] += (basis.T @ output).square().sum(-1).T / 2
+                totals[part] += output.square().sum((1, 2)) / 2
+        transfers.append(torch.cat(columns).permute(2, 1, 0))
     measured = creation_of_energy(energies, totals, spectrum, eps=torch.finfo(dtype).eps)
     return Probe(torch.stack(transfers), energies, measured)
 
 
-def _answer(call: Callable[[torch.Tensor], Any], x: torch.Tensor) -> torch.Tensor:
-    y = call(x)
+def answer(
+    module: Callable[..., torch.Tensor],
+    shift: GraphShift,
+    x: torch.Tensor,
+    *,
+    dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """Return what a module makes of signals ``(batch, nodes, features)``: in evaluation mode, in float64, checked.
+
+    Args:
+        module: as for :func:`probe`.
+        shift: the graph.
+        x: the signals.
+        dtype: that the module is given them in; by default that of its parameters, else float64.
+
+    Example:
+        >>> answer(torch.relu, GraphShift([[0.0, 1.0], [1.0, 0.0]]), torch.tensor([[[-1.0], [2.0]]]))[0, :, 0]
+        tensor([0., 2.], dtype=torch.float64)
+    """
+    dtype = dtype or _dtype_of(module)
+    with torch.no_grad(), _evaluating(module):
+        x = x.to(dtype)
+        y = module(x, shift.to(dtype=dtype)) if _takes_shift(module) else module(x)
     if not isinstance(y, torch.Tensor) or y.ndim != 3 or y.shape[:2] != x.shape[:2]:
         shape = tuple(y.shape) if isinstance(y, torch.Tensor) else type(y).__name__
         raise ValueError(
@@ -108,17 +127,14 @@ def _answer(call: Callable[[torch.Tensor], Any], x: torch.Tensor) -> torch.Tenso
     return y.double()
 
 
-def _caller(module: Callable[..., torch.Tensor], shift: GraphShift) -> Callable[[torch.Tensor], torch.Tensor]:
+def _takes_shift(module: Callable[..., torch.Tensor]) -> bool:
     function = module.forward if isinstance(module, nn.Module) else module
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except ValueError:  # a function of C has no signature: torch.relu and its like
-        parameters = []
+        return False
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    takes_shift = len(positional) > 1 and (
-        positional[1].name == "shift" or positional[1].default is inspect.Parameter.empty
-    )
-    return (lambda x: module(x, shift)) if takes_shift else module
+    return len(positional) > 1 and (positional[1].name == "shift" or positional[1].default is inspect.Parameter.empty)
 
 
 def _dtype_of(module: Any) -> torch.dtype:
