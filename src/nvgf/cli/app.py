@@ -6,6 +6,7 @@ import typer
 
 from nvgf import __version__
 from nvgf.cli import corpus, movies
+from nvgf.cli.report import report
 
 app = typer.Typer(
     name="nvgf",
@@ -16,6 +17,7 @@ app = typer.Typer(
 )
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(movies.app, name="movies")
+app.command()(report)
 
 
 def _print_version(value: bool) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from nvgf.report.labels import Words, short_title
+
 Matrix = NDArray[np.float64]
 
 
@@ -88,11 +90,12 @@ class Analysis:
 class Verdict:
     """A statement of the paper with the outcome of its test: holds, does not hold, undecided."""
 
+    view: str
     statement: str
     verdict: str
     statistic: str
     source: str = ""
-    view: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,13 +113,18 @@ class Best:
 class Content:
     """Everything that the page and the figures are drawn from.
 
-    ``groups`` gives the paper's group (1, 2, 3) for a view and subject; ``record`` the lines behind the numbers, in
-    the order in which they are shown; ``commands`` what was typed.
+    Attributes:
+        titles: the full names of the subjects.
+        groups: the paper's group (1, 2, 3, or 0 for none) for a view and subject.
+        selection: how hyper-parameters were chosen, in words.
+        tolerance: the relative change up to which the paper calls two errors comparable.
+        commands: what was typed; ``record``: what else is behind the numbers, in the order in which it is shown.
     """
 
-    study: str
+    words: Words
     views: tuple[View, ...]
     subjects: tuple[str, ...]
+    titles: Mapping[str, str]
     scores: tuple[Score, ...]
     changes: tuple[Change, ...] = ()
     groups: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -124,9 +132,15 @@ class Content:
     analyses: tuple[Analysis, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     best: tuple[Best, ...] = ()
+    selection: str = ""
+    tolerance: float = 0.05
     commands: tuple[str, ...] = ()
     record: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.scores:
             raise ValueError("there is nothing to report: no trained model is stored")
+
+    def short(self, subject: str) -> str:
+        """Return the short name of a subject."""
+        return short_title(subject, self.titles.get(subject, subject.capitalize()))

@@ -17,11 +17,8 @@ from nvgf.report.labels import (
     GROUPS,
     MARKERS,
     PALETTE,
-    TOLERANCE,
     Words,
     style,
-    subject_label,
-    words_of,
 )
 
 if TYPE_CHECKING:
@@ -97,7 +94,10 @@ def _figures(content: Content) -> Iterator[tuple[str, Figure]]:
             yield file_name("change", *mark), _change(content, view.id)
         for analysis in content.analyses:
             if analysis.view == view.id:
-                yield file_name("spectrum", *mark, analysis.subject), _spectrum(analysis)
+                yield (
+                    file_name("spectrum", *mark, analysis.subject),
+                    _spectrum(analysis, content.short(analysis.subject)),
+                )
                 if analysis.responses:
                     yield file_name("responses", *mark, analysis.subject), _responses(analysis)
                 if analysis.transfers:
@@ -144,7 +144,7 @@ def _dodge(k: int, count: int) -> float:
 
 
 def _comparison(content: Content, view: str) -> Figure:
-    words = words_of(content.study)
+    words = content.words
     scores = {(s.subject, s.model): s for s in content.scores if s.view == view}
     models = [model for model in words.compared if any(key[1] == model for key in scores)]
     subjects = [subject for subject in content.subjects if any(key[0] == subject for key in scores)]
@@ -155,19 +155,19 @@ def _comparison(content: Content, view: str) -> Figure:
                 score = scores[subject, model]
                 shift = _dodge(k, len(models))
                 _point(axes, model, words.scale * score.mean, row + shift, words.scale * score.std / 3)
-    _rows(axes, len(subjects), [subject_label(subject) for subject in subjects])
+    _rows(axes, len(subjects), [content.short(subject) for subject in subjects])
     axes.set_xlabel(_metric_axis(words))
     _legend(axes, models)
     return figure
 
 
 def _metric_axis(words: Words) -> str:
-    unit = f" ({words.unit.strip()})" if words.unit else ""
+    unit = f" ({words.unit})" if words.unit else ""
     return f"{words.metric_title}{unit}, mean ± one third of the standard deviation"
 
 
 def _change(content: Content, view: str) -> Figure:
-    words = words_of(content.study)
+    words = content.words
     changes = {(c.subject, c.model): c.value for c in content.changes if c.view == view}
     models = [model for model in words.changed if any(key[1] == model for key in changes)]
     rows: list[tuple[str, str | None]] = []
@@ -180,7 +180,7 @@ def _change(content: Content, view: str) -> Figure:
         if members:
             rows += [(f"{label} ({len(members)})" + (f": {note}" if note else ""), None), *((m, m) for m in members)]
     figure, (axes,) = _new(_WIDE, 0.9 + 0.25 * max(len(rows), 4))
-    axes.axvspan(-100 * TOLERANCE, 100 * TOLERANCE, color="#f0f2f4", zorder=0)
+    axes.axvspan(-100 * content.tolerance, 100 * content.tolerance, color="#f0f2f4", zorder=0)
     axes.axvline(0, color="#1b1f24", linewidth=0.9)
     for row, (name, subject) in enumerate(rows):
         if subject is None:
@@ -190,13 +190,13 @@ def _change(content: Content, view: str) -> Figure:
         for k, model in enumerate(models):
             if (subject, model) in changes:
                 _point(axes, model, 100 * changes[subject, model], row + _dodge(k, len(models)))
-    _rows(axes, len(rows), ["" if subject is None else subject_label(subject) for _, subject in rows])
+    _rows(axes, len(rows), ["" if subject is None else content.short(subject) for _, subject in rows])
     axes.set_xlabel(f"Change of the {words.metric} with respect to the GCNN (%)")
     _legend(axes, models)
     return figure
 
 
-def _spectrum(analysis: Analysis) -> Figure:
+def _spectrum(analysis: Analysis, name: str) -> Figure:
     figure, (axes,) = _new(_WIDE, 2.3)
     index = np.arange(1, len(analysis.mean) + 1)
     low = np.maximum(analysis.mean - analysis.std, 0.0)
@@ -204,7 +204,7 @@ def _spectrum(analysis: Analysis) -> Figure:
     axes.vlines(index, 0, analysis.mean, color=PALETTE[0], linewidth=1.2)
     axes.set_xlim(0, len(index) + 1)
     axes.set_ylim(0)
-    axes.set_title(f"{subject_label(analysis.subject)}: mean magnitude of the test signals")
+    axes.set_title(f"{name}: mean magnitude of the test signals")
     axes.set_xlabel("frequency, from the lowest eigenvalue to the highest")
     return figure
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from html import escape
 
 from nvgf.report.content import Content, Score, Verdict
-from nvgf.report.labels import GROUPS, style, subject_label, words_of
-from nvgf.report.payload import anchors, settings_text
+from nvgf.report.labels import GROUPS, style
+from nvgf.report.payload import settings_text
 
 VERDICTS = {"holds": ("holds", "✓"), "does not hold": ("fails", "✗"), "undecided": ("undecided", "≈")}
 """The verdicts with their style and sign."""
@@ -70,14 +70,12 @@ def _tables_of(content: Content, view: str) -> list[str]:
 
 
 def _models(content: Content, view: str) -> list[str]:
-    words = words_of(content.study)
-    order = [*words.compared, "gcnn", *words.changed[1:], *anchors(content)]
     present = {score.model for score in content.scores if score.view == view}
-    return [model for model in order if model in present]
+    return [model for model in content.words.models if model in present]
 
 
 def _errors(content: Content, view: str) -> str:
-    words, models = words_of(content.study), _models(content, view)
+    words, models = content.words, _models(content, view)
     scores = {(s.subject, s.model): s for s in content.scores if s.view == view}
     rows = []
     for subject in content.subjects:
@@ -85,25 +83,28 @@ def _errors(content: Content, view: str) -> str:
         if not found:
             continue
         least = min(score.mean for score in found.values())
-        cells = [Cell(subject_label(subject))]
+        cells = [Cell(content.short(subject))]
         for model in models:
             score = found.get(model)
             cells.append(
                 Cell("–", math.nan)
                 if score is None
                 else Cell(
-                    f"{score.mean * words.scale:.{words.digits}f}",
+                    f"{score.mean * words.scale:.{words.texts.digits}f}",
                     score.mean,
                     "best" if score.mean == least else "",
-                    f"± {score.std * words.scale / 3:.{words.digits}f}",
+                    f"± {score.std * words.scale / 3:.{words.texts.digits}f}",
                 )
             )
         rows.append((subject, cells))
-    note = f"Mean over the splits ± one third of the standard deviation{', in percent' if words.unit else ''}; the "
+    note = (
+        f"Mean over the splits ± one third of the standard deviation{', in percent' if words.unit else ''}; "
+        f"the lowest of each row is bold. {_sentence(content.selection)}"
+    )
     head = [words.subject.capitalize(), *(style(model).label for model in models)]
     return table(
         f"{words.metric_title} on the test sets",
-        f"{note}lowest of each row is bold.",
+        note,
         head,
         rows,
         view=view,
@@ -111,12 +112,18 @@ def _errors(content: Content, view: str) -> str:
     )
 
 
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
 def _signed(value: float) -> str:
+    if math.isinf(value):
+        return "∞"
     return f"{100 * value:+.1f} %".replace("-", "−")
 
 
 def _changes(content: Content, view: str) -> str:
-    words = words_of(content.study)
+    words = content.words
     changes = {(c.subject, c.model): c for c in content.changes if c.view == view}
     models = [model for model in words.changed if any(key[1] == model for key in changes)]
     labels = {group: label for group, label, _ in GROUPS}
@@ -125,7 +132,7 @@ def _changes(content: Content, view: str) -> str:
         if not any((subject, model) in changes for model in models):
             continue
         group = content.groups.get((view, subject), 0)
-        cells = [Cell(subject_label(subject)), Cell(labels[group], float(group or 9), "text")]
+        cells = [Cell(content.short(subject)), Cell(labels[group], float(group or 9), "text")]
         for model in models:
             change = changes.get((subject, model))
             if change is None:
@@ -138,28 +145,34 @@ def _changes(content: Content, view: str) -> str:
     if not rows:
         return ""
     head = [words.subject.capitalize(), "Group", *(style(model).label for model in models)]
-    note = "Relative change of the mean error, with the 95 % interval of the paired differences where splits allow one."
+    note = (
+        "Relative change of the mean error, with the 95 % interval of the paired differences. "
+        f"{_sentence(content.selection)}"
+    )
     return table("Change with respect to the GCNN", note, head, rows, view=view, name="changes")
 
 
 def _details(content: Content, view: str) -> str:
-    words, order = words_of(content.study), {model: k for k, model in enumerate(_models(content, view))}
+    words, order = content.words, {model: k for k, model in enumerate(_models(content, view))}
     scores = sorted(
         (s for s in content.scores if s.view == view), key=lambda s: (content.subjects.index(s.subject), order[s.model])
     )
     head = [words.subject.capitalize(), "Architecture", "Mean", "Std", "95 % interval", "Splits", "Settings", "Seconds"]
-    rows = [(score.subject, _detail_cells(score, words.scale, words.digits)) for score in scores]
-    note = "Every architecture with the hyper-parameters that were chosen for it."
+    rows = [
+        (score.subject, _detail_cells(content.short(score.subject), score, words.scale, words.texts.digits))
+        for score in scores
+    ]
+    note = f"Every architecture with the hyper-parameters that were chosen for it. {_sentence(content.selection)}"
     return table("All results", note, head, rows, view=view, name="details")
 
 
-def _detail_cells(score: Score, scale: float, digits: int) -> list[Cell]:
+def _detail_cells(name: str, score: Score, scale: float, digits: int) -> list[Cell]:
     def shown(value: float) -> str:
         return f"{value * scale:.{digits}f}"
 
     known = math.isfinite(score.low) and math.isfinite(score.high)
     return [
-        Cell(subject_label(score.subject)),
+        Cell(name),
         Cell(style(score.model).label, kind="text"),
         Cell(shown(score.mean), score.mean),
         Cell(shown(score.std), score.std),
@@ -174,7 +187,7 @@ def _detail_cells(score: Score, scale: float, digits: int) -> list[Cell]:
 
 
 def _best(content: Content, view: str) -> str:
-    words, entries = words_of(content.study), [best for best in content.best if best.view == view]
+    words, entries = content.words, [best for best in content.best if best.view == view]
     if not entries:
         return ""
     head = [words.subject.capitalize(), "Architecture", "Chosen here", "In the paper", "Same"]
@@ -182,7 +195,7 @@ def _best(content: Content, view: str) -> str:
         (
             best.subject,
             [
-                Cell(subject_label(best.subject)),
+                Cell(content.short(best.subject)),
                 Cell(style(best.model).label, kind="text"),
                 Cell(best.chosen, kind="text"),
                 Cell(best.paper or "–", kind="text"),
@@ -191,39 +204,64 @@ def _best(content: Content, view: str) -> str:
         )
         for best in entries
     ]
-    note = "Learning rate, features F and order K."
+    note = f"Learning rate, features F and order K. {_sentence(content.selection)}"
     return table("Hyper-parameters beside those of the paper", note, head, rows, view=view, name="best")
 
 
-def claims(verdicts: Sequence[Verdict]) -> str:
-    """Return the claims with verdict, statistic and source, and buttons that show one verdict alone."""
-    if not verdicts:
+def claims(content: Content) -> str:
+    """Return the claims of every view; the script shows those of the chosen one."""
+    if not content.verdicts:
         return '<p class="empty">No claim can be tested on these results.</p>'
-    counts = {verdict: sum(one.verdict == verdict for one in verdicts) for verdict in VERDICTS}
+    return "".join(_claims([one for one in content.verdicts if one.view == view.id], view.id) for view in content.views)
+
+
+def count_verdicts(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return how many claims have each verdict, in the order of :data:`VERDICTS`."""
+    counts = dict.fromkeys(VERDICTS, 0)
+    for one in verdicts:
+        if one.verdict not in counts:
+            raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}, got {one.verdict!r}")
+        counts[one.verdict] += 1
+    return counts
+
+
+def verdict_count(verdict: str, count: int) -> str:
+    """Return a count in words.
+
+    Example:
+        >>> verdict_count("holds", 2), verdict_count("does not hold", 1), verdict_count("undecided", 3)
+        ('2 hold', '1 does not hold', '3 undecided')
+    """
+    plural = {"holds": "hold", "does not hold": "do not hold"}
+    return f"{count} {verdict if count == 1 else plural.get(verdict, verdict)}"
+
+
+def _claims(verdicts: Sequence[Verdict], view: str) -> str:
+    """Return claims with verdict, statistic and source, and buttons that show one verdict alone."""
     buttons = [f'<button type="button" data-verdict="all" aria-pressed="true">All {len(verdicts)}</button>']
     buttons += [
         f'<button type="button" data-verdict="{VERDICTS[verdict][0]}" aria-pressed="false">'
-        f"{VERDICTS[verdict][1]} {count} {'hold' if verdict == 'holds' and count != 1 else verdict}</button>"
-        for verdict, count in counts.items()
+        f"{VERDICTS[verdict][1]} {verdict_count(verdict, count)}</button>"
+        for verdict, count in count_verdicts(verdicts).items()
         if count
     ]
     return (
-        f'<div class="filters" role="group" aria-label="Show claims by verdict">{"".join(buttons)}</div>'
-        f'<ul class="claims">{"".join(_claim(one) for one in verdicts)}</ul>'
+        f'<div data-view="{escape(view)}"><div class="filters" role="group" aria-label="Show claims by verdict">'
+        f'{"".join(buttons)}</div><ul class="claims">{"".join(_claim(one) for one in verdicts)}</ul></div>'
     )
 
 
 def _claim(one: Verdict) -> str:
-    if one.verdict not in VERDICTS:
-        raise ValueError(f"verdict must be one of {', '.join(VERDICTS)}, got {one.verdict!r}")
     kind, sign = VERDICTS[one.verdict]
-    where = ", ".join(part for part in (one.source, one.view) if part)
-    return (
-        f'<li class="claim {kind}" data-verdict="{kind}"><span class="verdict"><span aria-hidden="true">{sign}</span> '
-        f"{escape(one.verdict)}</span>"
-        + (f' <span class="figures quiet">{escape(where)}</span>' if where else "")
-        + f'<p>{escape(one.statement)}</p><p class="figures">{escape(one.statistic)}</p></li>'
-    )
+    parts = [
+        f'<li class="claim {kind}" data-verdict="{kind}"><span class="verdict"><span aria-hidden="true">{sign}</span> ',
+        f"{escape(one.verdict)}</span>",
+        f' <span class="figures">{escape(one.source)}</span>' if one.source else "",
+        f"<p>{escape(one.statement)}</p>",
+        f'<p class="figures"><b>{escape(one.statistic)}</b></p>' if one.statistic else "",
+        f'<p class="figures">{escape(one.note)}</p>' if one.note else "",
+    ]
+    return "".join(parts) + "</li>"
 
 
 def record(content: Content) -> str:

@@ -30,8 +30,8 @@ MODELS = {
     "gcnn": Style("GCNN", 4, 1),
     "lsigf": Style("LSIGF", 5, 2),
     "design-nvgf": Style("Design NVGF", 6, 3),
-    "logistic": Style("Logistic regression", 7, 1),
-    "svm": Style("Linear SVM", 8, 2),
+    "logistic-regression": Style("Logistic regression", 7, 1),
+    "linear-svm": Style("Linear SVM", 8, 2),
     "rmgcnn": Style("RMGCNN", 1, 1),
     "rmcayley": Style("RMCayley", 2, 2),
     "nearest": Style("Nearest neighbour", 3, 3),
@@ -56,76 +56,89 @@ FREQUENCY_MODELS = ("lsigf", "gcnn", "design-nvgf", "learn-nvgf")
 
 
 @dataclass(frozen=True)
-class Words:
-    """How a study is spoken of.
+class Texts:
+    """What a page says about a study and nothing else knows: title, a few sentences, words in the plural.
 
-    Attributes:
-        scale: what stored errors are multiplied by to be shown, with ``unit`` and ``digits`` after the point.
-        compared: the architectures of the first experiment; ``changed``: those of the second, beside the GCNN.
-        first: the subject that the page opens with, if it is there.
+    ``digits`` are those after the point of an error; ``first`` is the subject that the page opens with.
     """
 
     title: str
     lede: str
-    subject: str
     subjects: str
+    digits: int
+    anchors_name: str
+    first: str
+
+
+TEXTS = {
+    "authorship": Texts(
+        title="Frequency creation in authorship attribution",
+        lede=(
+            "Was a text written by a given author? Function words are the nodes of a graph, their counts in an excerpt "
+            "the signal on it. Architectures that create frequencies are set against those that cannot."
+        ),
+        subjects="authors",
+        digits=2,
+        anchors_name="Plain linear classifiers",
+        first="austen",
+    ),
+    "movies": Texts(
+        title="Frequency creation in movie recommendation",
+        lede=(
+            "What will a user give to a movie? The most rated movies are the nodes of a graph, a user's other ratings "
+            "the signal on it. Architectures that create frequencies are set against those that cannot."
+        ),
+        subjects="movies",
+        digits=3,
+        anchors_name="Plain predictors",
+        first="star-wars",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a study is spoken of, and which of its models belong to which figure.
+
+    Attributes:
+        metric: the error, with its ``unit``; ``scale`` turns stored errors into those shown.
+        compared: the architectures of experiment 1; ``changed``: those of experiment 2, without the reference.
+        anchors: the models that stand beside them as a measure.
+    """
+
+    study: str
+    texts: Texts
+    subject: str
     metric: str
     unit: str
     scale: float
-    digits: int
     compared: tuple[str, ...]
-    anchors_name: str
-    first: str
-    changed: tuple[str, ...] = ("learn-nvgf", "design-nvgf", "lsigf")
+    changed: tuple[str, ...]
+    anchors: tuple[str, ...]
+    reference: str = "gcnn"
 
     @property
     def metric_title(self) -> str:
         """The metric at the start of a sentence."""
         return self.metric[0].upper() + self.metric[1:]
 
+    @property
+    def space_unit(self) -> str:
+        """What follows a number: nothing, or the unit after a space."""
+        return f" {self.unit}" if self.unit else ""
 
-STUDIES = {
-    "authorship": Words(
-        title="Frequency creation in authorship attribution",
-        lede=(
-            "Was a text written by a given author? Function words are the nodes of a graph, their counts in an excerpt "
-            "the signal on it. Architectures that create frequencies are set against those that cannot."
-        ),
-        subject="author",
-        subjects="authors",
-        metric="classification error",
-        unit=" %",
-        scale=100.0,
-        digits=2,
-        compared=("learn-nvgf", "gat", "gcn", "sgc"),
-        anchors_name="Plain linear classifiers",
-        first="austen",
-    ),
-    "movies": Words(
-        title="Frequency creation in movie recommendation",
-        lede=(
-            "What will a user give to a movie? The most rated movies are the nodes of a graph, a user's other ratings "
-            "the signal on it. Architectures that create frequencies are set against those that cannot."
-        ),
-        subject="movie",
-        subjects="movies",
-        metric="RMSE",
-        unit="",
-        scale=1.0,
-        digits=3,
-        compared=("learn-nvgf", "rmgcnn", "rmcayley", "nearest"),
-        anchors_name="Plain predictors",
-        first="Star Wars (1977)",
-    ),
-}
+    @property
+    def models(self) -> tuple[str, ...]:
+        """All models, each once, in the order in which they are shown."""
+        return tuple(dict.fromkeys((*self.compared, self.reference, *self.changed, *self.anchors)))
 
 
-def words_of(study: str) -> Words:
-    """Return the words of a study."""
+def texts_of(study: str) -> Texts:
+    """Return the texts of a study."""
     try:
-        return STUDIES[study]
+        return TEXTS[study]
     except KeyError:
-        raise ValueError(f"study must be one of {', '.join(STUDIES)}, got {study!r}") from None
+        raise ValueError(f"study must be one of {', '.join(TEXTS)}, got {study!r}") from None
 
 
 GROUPS = (
@@ -136,15 +149,13 @@ GROUPS = (
 )
 """The paper's three groups of subjects and those that fit none."""
 
-TOLERANCE = 0.05
-"""A relative change up to this is comparable, as the paper has it."""
 
-
-def subject_label(subject: str) -> str:
-    """Return a subject's name as it is shown: authors are stored in lower case.
+def short_title(subject: str, title: str) -> str:
+    """Return a subject's short name: its key, as the title writes it, or else the title.
 
     Example:
-        >>> subject_label("austen"), subject_label("Star Wars (1977)")
+        >>> short_title("austen", "Jane Austen"), short_title("star-wars", "Star Wars (1977)")
         ('Austen', 'Star Wars (1977)')
     """
-    return subject[:1].upper() + subject[1:]
+    at = title.casefold().find(subject.casefold())
+    return title[at : at + len(subject)] if at >= 0 else title

@@ -7,13 +7,14 @@ import hashlib
 import json
 from html import escape
 from importlib import resources
+from pathlib import Path
 from string import Template
 from typing import Any
 
 from nvgf import __version__
 from nvgf.report import html
 from nvgf.report.content import Content
-from nvgf.report.labels import TOLERANCE, subject_label, words_of
+from nvgf.report.files import write_atomically
 from nvgf.report.payload import payload
 
 MAX_BYTES = 6_000_000
@@ -60,32 +61,42 @@ def render_page(content: Content) -> str:
     return page
 
 
+def write_report(content: Content, path: str | Path) -> Path:
+    """Write the page, the whole of it or nothing, and return where it is."""
+    path = Path(path)
+    write_atomically(path, render_page(content).encode())
+    return path
+
+
 def _render(content: Content, every: int) -> str:
-    words = words_of(content.study)
+    words = content.words
     styles, script = _asset("style.css"), _asset("charts.js") + _asset("page.js")
     intervals = any(change.low == change.low for change in content.changes)
     return Template(_asset("page.html")).substitute(
         policy=f"default-src 'none'; img-src data:; style-src {_digest(styles)}; script-src {_digest(script)}",
         version=escape(__version__),
-        title=escape(words.title),
-        lede=escape(words.lede),
-        study=escape(content.study),
+        title=escape(words.texts.title),
+        lede=escape(words.texts.lede),
+        study=escape(words.study),
         subject=escape(words.subject),
         Subject=escape(words.subject.capitalize()),
-        subjects=escape(words.subjects),
+        subjects=escape(words.texts.subjects),
         metric=escape(words.metric),
         metric_title=escape(words.metric_title),
-        tolerance=f"{100 * TOLERANCE:g}",
+        tolerance=f"{100 * content.tolerance:g}",
         interval_note="<b>Wide line:</b> 95 % interval of the paired differences." if intervals else "",
         facts=_facts(content),
-        options="".join(f'<option value="{escape(s)}">{escape(subject_label(s))}</option>' for s in content.subjects),
+        options="".join(
+            f'<option value="{escape(s)}">{escape(content.titles.get(s, content.short(s)))}</option>'
+            for s in content.subjects
+        ),
         views="".join(
             f'<button type="button" data-value="{escape(view.id)}" aria-pressed="{str(k == 0).lower()}">'
             f"{escape(view.label)}</button>"
             for k, view in enumerate(content.views)
         ),
         tables=html.tables(content),
-        claims=html.claims(content.verdicts),
+        claims=html.claims(content),
         record=html.record(content),
         style=styles,
         data=script_json(payload(content, every=every)),
@@ -94,18 +105,22 @@ def _render(content: Content, every: int) -> str:
 
 
 def _facts(content: Content) -> str:
-    words = words_of(content.study)
+    words = content.words
     splits = max(len(score.values) for score in content.scores)
     models = len({score.model for score in content.scores})
     parts = [
-        (len(content.subjects), words.subject if len(content.subjects) == 1 else words.subjects),
+        (len(content.subjects), words.subject if len(content.subjects) == 1 else words.texts.subjects),
         (models, "methods"),
         (splits, "split" if splits == 1 else "splits"),
     ]
     facts = [f"<li><b>{count}</b> {escape(name)}</li>" for count, name in parts]
-    for verdict, (_, sign) in html.VERDICTS.items():
-        count = sum(one.verdict == verdict for one in content.verdicts)
-        if count:
-            name = {"holds": "claim holds" if count == 1 else "claims hold"}.get(verdict, verdict)
-            facts.append(f'<li><a href="#claims">{sign} <b>{count}</b> {escape(name)}</a></li>')
+    for view in content.views:
+        counts = html.count_verdicts(one for one in content.verdicts if one.view == view.id)
+        shown = [
+            f'<a href="#claims">{html.VERDICTS[verdict][1]} {html.verdict_count(verdict, count)}</a>'
+            for verdict, count in counts.items()
+            if count
+        ]
+        if shown:
+            facts.append(f'<li data-view="{escape(view.id)}">claims: {" · ".join(shown)}</li>')
     return "".join(facts)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nvgf.report.content import Analysis, Change, Content, Score
-from nvgf.report.labels import FREQUENCY_MODELS, GROUPS, TOLERANCE, Words, style, subject_label, words_of
+from nvgf.report.labels import FREQUENCY_MODELS, GROUPS, Words, style
 from nvgf.report.pack import pack
 
 CURVE_POINTS = 120
@@ -22,21 +22,28 @@ def payload(content: Content, *, every: int = 1) -> dict[str, Any]:
         content: what to show.
         every: of the filters that answer to v_N, take each ``every``-th; for pages that would grow too large.
     """
-    words = words_of(content.study)
+    words = content.words
     models = sorted({score.model for score in content.scores} | {m for a in content.analyses for m in a.responses})
     return {
         "words": _words(words),
         "models": {model: vars(style(model)) for model in models},
-        "subjects": [{"id": subject, "label": subject_label(subject)} for subject in content.subjects],
-        "first": words.first if words.first in content.subjects else content.subjects[0],
+        "subjects": [
+            {
+                "id": subject,
+                "label": content.short(subject),
+                "title": content.titles.get(subject, content.short(subject)),
+            }
+            for subject in content.subjects
+        ],
+        "first": words.texts.first if words.texts.first in content.subjects else content.subjects[0],
         "views": [vars(view) for view in content.views],
         "compared": [model for model in words.compared if model in models],
         "changed": [model for model in words.changed if model in models],
         "created": [model for model in FREQUENCY_MODELS if model in models],
-        "anchors": anchors(content),
-        "tolerance": TOLERANCE,
+        "anchors": [model for model in words.anchors if model in models],
+        "tolerance": content.tolerance,
         "groups": [{"id": group, "label": label, "note": note} for group, label, note in GROUPS],
-        "comparison": _nested((s.view, s.subject, s.model, _score(s)) for s in content.scores),
+        "comparison": _nested((s.view, s.subject, s.model, _score(s)) for s in content.scores if math.isfinite(s.mean)),
         "change": _changes(content),
         "curves": _nested((c.view, c.subject, c.model, _curve(c.steps, c.mean)) for c in content.curves),
         "spectrum": {
@@ -49,22 +56,16 @@ def payload(content: Content, *, every: int = 1) -> dict[str, Any]:
     }
 
 
-def anchors(content: Content) -> list[str]:
-    """Return the models that belong to neither experiment: they stand beside as a measure, in order of name."""
-    words = words_of(content.study)
-    experiments = {*words.compared, *words.changed, "gcnn"}
-    return sorted({score.model for score in content.scores} - experiments)
-
-
 def _words(words: Words) -> dict[str, Any]:
     return {
         "subject": words.subject,
-        "subjects": words.subjects,
+        "subjects": words.texts.subjects,
         "metric": words.metric,
-        "unit": words.unit,
+        "unit": words.space_unit,
         "scale": words.scale,
-        "digits": words.digits,
-        "anchors": words.anchors_name,
+        "digits": words.texts.digits,
+        "anchors": words.texts.anchors_name,
+        "reference": words.reference,
     }
 
 
@@ -99,7 +100,7 @@ def _score(score: Score) -> dict[str, Any]:
     return {
         "mean": number(score.mean, 6),
         "std": number(score.std, 6),
-        "values": _numbers(score.values),
+        "values": _numbers(value for value in score.values if math.isfinite(value)),
         "settings": settings_text(score),
     }
 
@@ -114,6 +115,8 @@ def _interval(change: Change) -> dict[str, Any]:
 def _changes(content: Content) -> dict[str, dict[str, Any]]:
     table: dict[str, dict[str, Any]] = {}
     for change in content.changes:
+        if not math.isfinite(change.value):
+            continue  # the reference made no error at all: there is no point to draw
         place = table.setdefault(change.view, {}).setdefault(
             change.subject, {"group": content.groups.get((change.view, change.subject), 0), "models": {}}
         )

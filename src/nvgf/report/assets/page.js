@@ -73,8 +73,8 @@
     if (!found) return nothing(host, "The GCNN, the base of this figure, has not been trained in this setting.");
     const shown = data.changed.filter((id) => found.models[id]);
     const rows = shown.map((id) => ({ label: label(id), marks: [changeMark(id, found.models[id], true)] }));
-    const base = (seen(data.comparison) || {}).gcnn;
-    if (base) rows.unshift({ label: label("gcnn"), marks: [{ style: models.gcnn, value: 0, lines: [`${label("gcnn")}, the base`, ...errorLines("gcnn", base).slice(1)], show: metric(base.mean) }] });
+    const base = (seen(data.comparison) || {})[words.reference];
+    if (base) rows.unshift({ label: label(words.reference), marks: [{ style: models[words.reference], value: 0, lines: [`${label(words.reference)}, the base`, ...errorLines(words.reference, base).slice(1)], show: metric(base.mean) }] });
     Charts.dotRows(host, rows, { zero: true, rowHeight: 58, band: [-data.tolerance, data.tolerance], title: `change of ${words.metric}`, format: axisPercent, label: `${nameOf(state.subject)}: ${shown.map((id) => `${label(id)} ${percent(found.models[id].value)}`).join(", ")}` });
   }
 
@@ -141,7 +141,7 @@
 
   function drawCurves() {
     const figure = byId("fig-curves"), found = seen(data.curves) || {}, host = figure.querySelector(".plot");
-    const ids = [...data.compared, ...data.changed, "gcnn", ...data.anchors].filter((id, k, all) => found[id] && all.indexOf(id) === k);
+    const ids = [...data.compared, ...data.changed, words.reference, ...data.anchors].filter((id, k, all) => found[id] && all.indexOf(id) === k);
     legend(figure.querySelector(".legend"), ids);
     if (!ids.length) return nothing(host, "No curves are stored for this choice.");
     const series = ids.map((id) => ({ style: models[id], name: label(id), x: found[id].steps, y: found[id].mean }));
@@ -207,7 +207,7 @@
 
   function draw() {
     const cells = seen(data.comparison) || {}, counts = Object.values(cells).map((cell) => cell.values.length);
-    fill("subject", nameOf(state.subject));
+    fill("subject", subjects.find((subject) => subject.id === state.subject).title);
     fill("splits", counts.length ? String(Math.max(...counts)) : "no");
     fill("anchors", data.anchors.some((id) => cells[id]) ? `${words.anchors} stand beside them on the same signals and splits.` : "");
     const found = Object.values(seen(data.creation) || {});
@@ -277,11 +277,11 @@
     choose({ subject: subjects[(at + by + subjects.length) % subjects.length].id });
   }
 
-  function filters() {
-    const buttons = [...document.querySelectorAll(".filters button")];
+  function filters(host) {
+    const buttons = [...host.querySelectorAll("button")];
     buttons.forEach((button) => button.addEventListener("click", () => {
       buttons.forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
-      document.querySelectorAll(".claim").forEach((claim) => { claim.hidden = button.dataset.verdict !== "all" && claim.dataset.verdict !== button.dataset.verdict; });
+      host.parentElement.querySelectorAll(".claim").forEach((claim) => { claim.hidden = button.dataset.verdict !== "all" && claim.dataset.verdict !== button.dataset.verdict; });
     }));
   }
 
@@ -294,7 +294,7 @@
   document.querySelectorAll("tr[data-subject]").forEach((row) => row.addEventListener("click", () => choose({ subject: row.dataset.subject })));
   segments(byId("scale"), "scale");
   segments(byId("axis"), "axis");
-  filters();
+  document.querySelectorAll(".filters").forEach(filters);
   if (subjects.length < 2) { byId("overview").hidden = true; byId("previous").hidden = true; byId("next").hidden = true; }
   if (views.length < 2) byId("views").hidden = true;
   restore();
