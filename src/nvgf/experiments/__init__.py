@@ -1,7 +1,7 @@
 """The experiments of the paper: studies, cells, the store of results, sweeps, tables and claims.
 
 A :class:`Study` says what an application is; :func:`enumerate_cells` lists the models of an experiment;
-:func:`nvgf.experiments.sweep.sweep` trains those that a :class:`Store` does not hold yet. Everything after that reads
+:func:`nvgf.experiments.driver.sweep` trains those that a :class:`Store` does not hold yet. Everything after that reads
 :class:`Row` objects alone.
 """
 

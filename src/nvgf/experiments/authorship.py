@@ -113,7 +113,7 @@ class AuthorshipStudy(Study):
         return CLAIMS
 
     def describe(self, subject: str) -> Mapping[str, Any]:
-        """Add the words of the graph, and its edges as undirected pairs of words."""
+        """Add the words of the graph."""
         dataset = self.dataset(Data(subject))
         return {**super().describe(subject), "names": list(dataset.words)}
 

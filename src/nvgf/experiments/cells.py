@@ -45,7 +45,7 @@ class Cell:
 
 def protocol(study: Study) -> str:
     """Return the training protocol as text: part of every key, and stored with every row."""
-    return json.dumps({"version": PROTOCOL, **asdict(study.schedule)}, sort_keys=True)
+    return json.dumps({"version": PROTOCOL, **asdict(study.schedule), **study.constants}, sort_keys=True)
 
 
 def cell_key(cell: Cell, study: Study) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -79,6 +79,7 @@ class Study(ABC):
         creation: the models of experiment 2, trained with the same hyper-parameters.
         reference: the model that the changes of experiment 2 are relative to.
         baselines: models beside them that :meth:`run_baseline` runs.
+        costly: those of the baselines that a plain run on a CPU leaves out.
         ordered: models that have an order K.
         settings: names of the ways to scale signals; ``default_settings`` are those of a plain run.
         split_bys: names of the ways to split.
@@ -86,6 +87,7 @@ class Study(ABC):
         test_ratio: test samples to training samples; widens the intervals, since training sets overlap.
         grid: values of the exhaustive search, by the fields of :class:`Hyper`.
         schedule: how models are trained.
+        constants: what else decides the numbers of a model, such as the iterations of a baseline.
     """
 
     name: ClassVar[str]
@@ -95,6 +97,7 @@ class Study(ABC):
     creation: ClassVar[tuple[str, ...]] = ("lsigf", "design-nvgf", "learn-nvgf", "gcnn")
     reference: ClassVar[str] = "gcnn"
     baselines: ClassVar[tuple[str, ...]]
+    costly: ClassVar[frozenset[str]] = frozenset()
     ordered: ClassVar[frozenset[str]] = frozenset({"lsigf", "design-nvgf", "learn-nvgf", "gcnn", "sgc"})
     settings: ClassVar[tuple[str, ...]]
     default_settings: ClassVar[tuple[str, ...]]
@@ -103,6 +106,7 @@ class Study(ABC):
     test_ratio: ClassVar[float]
     grid: ClassVar[Mapping[str, tuple[Any, ...]]]
     schedule: ClassVar[Schedule]
+    constants: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, source: str | None = None) -> None:
         self.source = source
@@ -132,16 +136,31 @@ class Study(ABC):
     def run_baseline(self, model: str, data: Data, seed: int) -> Outcome:
         """Fit and test one of ``baselines``."""
 
+    def run_baselines(
+        self, model: str, datas: Sequence[Data], seeds: Sequence[int], device: str = "cpu"
+    ) -> list[Outcome]:
+        """Fit and test one of ``baselines`` on several data sets; a study may do it on the device, all at once."""
+        return [self.run_baseline(model, data, seed) for data, seed in zip(datas, seeds, strict=True)]
+
+    def default_models(self, device: str = "cpu") -> tuple[str, ...]:
+        """Return the models of a plain run on a device."""
+        left_out = frozenset() if device.startswith("cuda") else self.costly
+        return tuple(model for model in self.models if model not in left_out)
+
     @abstractmethod
     def claims(self) -> tuple[Claim, ...]:
         """Return what the paper states about this study, as data with tests."""
 
     def describe(self, subject: str) -> Mapping[str, Any]:
-        """Return facts about a subject's data for its analysis (sizes of graph and sets, names of nodes)."""
+        """Return facts about a subject's data for its analysis (sizes of graph and sets, names of nodes).
+
+        ``edges`` are the pairs of nodes that are linked in either direction, and the loops.
+        """
         task = self.task(Data(subject, setting=self.settings[0], split_by=self.split_bys[0]))
+        linked = task.shift.to_dense() != 0
         return {
             "nodes": task.shift.num_nodes,
-            "edges": task.shift.num_edges,
+            "edges": int((linked | linked.T).triu().sum()),
             "train": len(task.train),
             "valid": len(task.valid),
             "test": len(task.test),

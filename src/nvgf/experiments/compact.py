@@ -1,0 +1,138 @@
+"""The compact table: results as one CSV file, a line a trained model, small enough to be kept in a repository."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from nvgf.experiments.rows import Row
+from nvgf.training.files import write_atomically
+
+MAGIC = "# nvgf-results 1"
+COLUMNS = (
+    "subject",
+    "setting",
+    "split_by",
+    "model",
+    "learning_rate",
+    "features",
+    "order",
+    "seed",
+    "split",
+    "valid_error",
+    "test_error",
+    "kept_step",
+    "diverged_at",
+    "seconds",
+    "device",
+    "version",
+    "extras",
+)
+
+
+def format_table(rows: Iterable[Row], facts: Mapping[str, Any]) -> str:
+    """Return rows as text: a first line with the format, a second with facts as JSON, then CSV.
+
+    Errors are written with six significant digits, more than any number of samples needs; curves, keys and
+    fingerprints are left out.
+
+    Example:
+        >>> row = Row("k", "authorship", "poe", "paper", 0, "excerpt", "gat", 0.01, 16, None, 0, 1 / 78, 0.25)
+        >>> print(format_table([row], {"note": "one"}))
+        # nvgf-results 1
+        # {"note": "one", "rows": 1, "study": "authorship"}
+        subject,setting,split_by,model,learning_rate,features,order,seed,split,valid_error,test_error,kept_step,...
+        poe,paper,excerpt,gat,0.01,16,,0,0,0.0128205,0.25,,,0,cpu,,
+        <BLANKLINE>
+    """
+    rows = list(rows)
+    studies = {row.study for row in rows}
+    if len(studies) != 1:
+        raise ValueError(f"a table is about one study, got {', '.join(sorted(studies)) or 'no rows'}")
+    header = {**facts, "study": studies.pop(), "rows": len(rows)}
+    text = io.StringIO()
+    text.write(f"{MAGIC}\n# {json.dumps(header, sort_keys=True)}\n")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow([_cell(name, getattr(row, name)) for name in COLUMNS])
+    return text.getvalue()
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None or value == {}:
+        return ""
+    if name == "seconds":
+        return f"{value:.3g}"
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value), sort_keys=True, separators=(",", ":"))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def write_table(path: Path, rows: Iterable[Row], facts: Mapping[str, Any]) -> None:
+    """Write a compact table, whole or not at all."""
+    write_atomically(path, format_table(rows, facts).encode())
+
+
+def read_table(path: Path) -> tuple[list[Row], dict[str, Any]]:
+    """Return the rows and the facts of a compact table.
+
+    Raises:
+        FileNotFoundError: if it is not there.
+        ValueError: if it is another kind of file, has other columns or is cut off.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no table of results: it is not text") from None
+    if len(lines) < 3 or lines[0].strip() != MAGIC:
+        raise ValueError(f"{path} is no table of results: its first line is not {MAGIC!r}")
+    try:
+        facts = json.loads(lines[1].removeprefix("#"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}: the second line must hold facts as JSON ({error})") from None
+    reader = csv.DictReader(lines[2:])
+    if tuple(reader.fieldnames or ()) != COLUMNS:
+        raise ValueError(f"{path}: the columns must be {', '.join(COLUMNS)}, got {', '.join(reader.fieldnames or ())}")
+    rows = []
+    for number, line in enumerate(reader, start=4):
+        try:
+            rows.append(_row(line, facts["study"]))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"{path}, line {number}: not a result ({error})") from None
+    if len(rows) != facts.get("rows"):
+        raise ValueError(f"{path} is cut off: it announces {facts.get('rows')} rows and has {len(rows)}")
+    return rows, facts
+
+
+def _row(line: Mapping[str, str], study: str) -> Row:
+    def number(name: str, kind: type) -> Any:
+        return kind(line[name]) if line[name] else None
+
+    return Row(
+        key="",
+        study=study,
+        subject=line["subject"],
+        setting=line["setting"],
+        split=int(line["split"]),
+        split_by=line["split_by"],
+        model=line["model"],
+        learning_rate=number("learning_rate", float),
+        features=number("features", int),
+        order=number("order", int),
+        seed=int(line["seed"]),
+        valid_error=float(line["valid_error"]),
+        test_error=float(line["test_error"]),
+        kept_step=number("kept_step", int),
+        diverged_at=number("diverged_at", int),
+        seconds=float(line["seconds"]),
+        device=line["device"],
+        version=line["version"],
+        extras=json.loads(line["extras"]) if line["extras"] else {},
+    )
