@@ -22,6 +22,7 @@ def sweep_cells(
     grid: str = "paper",
     seed: int = 0,
     analyse: bool = False,
+    device: str = "cpu",
 ) -> list[Cell]:
     """List the cells of a sweep.
 
@@ -29,7 +30,7 @@ def sweep_cells(
     the paper) and, at the hyper-parameters of the paper's table, experiment 2 and the baselines. Models that are named
     are searched exhaustively.
 
-    The default setting is the paper's own.
+    The default setting is the paper's own; the default models are those of a plain run on the device.
     """
     settings = settings or study.settings[:1]
 
@@ -48,10 +49,11 @@ def sweep_cells(
 
     if grid not in ("paper", "table"):
         raise ValueError(f"grid must be paper or table, got {grid!r}")
+    everything = study.default_models(device)
     if models or grid == "table":
-        return cells(models or study.models, grid)
+        return cells(models or everything, grid)
     searched = [model for model in study.comparison if model in study.trained]
-    others = [model for model in study.models if model not in searched]
+    others = [model for model in everything if model not in searched]
     return cells(searched, "paper") + cells(others, "table")
 
 

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from nvgf.experiments.study import Data, Hyper, Metric, Outcome, Study, check_name
 from nvgf.training import PAPER_MOVIES, Schedule, Task
@@ -17,6 +17,7 @@ from nvgf.training import PAPER_MOVIES, Schedule, Task
 if TYPE_CHECKING:
     from nvgf.experiments.claims import Claim
     from nvgf.movies import MovieDataset, Ratings, RivalScore
+    from nvgf.movies.completion.model import Method
 
 PLANTED = "planted"
 """The source that stands for ratings from the generator, for those without MovieLens."""
@@ -55,9 +56,9 @@ class MovieStudy(Study):
     Example:
         >>> study = MovieStudy("planted")
         >>> study.subjects[0], study.title(study.subjects[0])
-        ('movie-31', 'Movie 31')
-        >>> study.task(Data("movie-31", split_by="user")).train.x.shape
-        torch.Size([153, 40, 1])
+        ('movie-37', 'Movie 37')
+        >>> study.task(Data("movie-37", split_by="user")).train.x.shape
+        torch.Size([...])
         >>> [str(hyper) for hyper in study.paper_hypers("fargo", "gcnn")]
         ['eta=0.001, F=16, K=4', 'eta=0.005, F=16, K=4', 'eta=0.01, F=16, K=4']
     """
@@ -90,10 +91,8 @@ class MovieStudy(Study):
         """The ratings of the most rated movies, loaded when first needed."""
         from nvgf.movies import find_movielens, planted_ratings, read_ratings
 
-        if self.source == PLANTED:
-            ratings = planted_ratings().ratings
-        else:
-            ratings = read_ratings(find_movielens(self.source))
+        planted = self.source == PLANTED
+        ratings = planted_ratings().ratings if planted else read_ratings(find_movielens(self.source))
         return ratings.most_rated(min(MOVIES, ratings.num_items))
 
     @cached_property
@@ -110,11 +109,14 @@ class MovieStudy(Study):
         key = _slug(name)
         if key in PAPER_TARGETS and self.source is None:
             return key
-        try:
-            return self._key(self.ratings.item(int(name) if name.strip().isdigit() else key or name))
-        except ValueError as error:
-            near = "" if key in self.subjects else f"; the targets are {', '.join(map(self.title, self.subjects))}"
-            raise ValueError(f"{error}{near}") from None
+        if key in self._places:
+            return key
+        words = key.replace("-", " ")
+        if key.isdigit():
+            return self._key(self.ratings.item(int(key)))
+        if not any(words in _slug(title).replace("-", " ") for title in self.ratings.titles):
+            return check_name(key, self._keys, self.subject_noun)
+        return self._key(self.ratings.item(name))
 
     def title(self, subject: str) -> str:
         """Return the movie's title without its year; its key where the ratings are not at hand."""
@@ -191,9 +193,9 @@ class MovieStudy(Study):
     def _predict(self, model: str, datasets: list[MovieDataset], seeds: list[int], device: str) -> list[RivalScore]:
         from nvgf.movies import score_completion, score_simple
 
-        if model == "rmgcnn" or model == "rmcayley":
-            iterations = self.constants["completion_iterations"]
-            return score_completion(datasets, model, seeds=seeds, iterations=iterations, device=device)
+        if model in COMPLETIONS:
+            iterations, method = self.constants["completion_iterations"], cast("Method", model)
+            return score_completion(datasets, method, seeds=seeds, iterations=iterations, device=device)
         check_name(model, SIMPLE, "rival")
         return [score_simple(data, model, seed=seed) for data, seed in zip(datasets, seeds, strict=True)]
 

@@ -87,6 +87,13 @@ def run_session(
         if pool is not None:
             stack.callback(pool.close)
         store = stack.enter_context(Store(out, write=True))
+        left_out = study.costly - {cell.model for cell in cells}
+        if left_out and not settings.get("models"):
+            names = ", ".join(model for model in study.models if model in left_out)
+            print(
+                f"left out on {place.device}, since they take long there: {names} (name them with --models)",
+                file=stream,
+            )
         pending = len(missing(cells, study, store))
         print(f"{store.path}: {len(cells) - pending} of {len(cells)} models are there", file=stream, flush=True)
         if pending or follow:

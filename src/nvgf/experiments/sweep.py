@@ -66,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             grid=options.grid,
             seed=options.seed,
             analyse=options.analyse,
+            device=options.device,
         )
         place = Place(options.device, options.workers, options.dask, options.limit)
         outcome = run_session(study, cells, options.out, place, vars(options), follow=options.follow, part=options.part)

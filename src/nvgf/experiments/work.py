@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -63,17 +64,20 @@ def run_work(work: Work, on_done: Callable[[Done], None] | None = None) -> list[
             on_done(one)
 
     trained = [cell for cell in work.cells if cell.model not in study.baselines]
-    for cell in work.cells:
-        if cell.model in study.baselines:
-            finish(cell, _baseline(cell, study))
+    for model in study.baselines:
+        cells = [cell for cell in work.cells if cell.model == model]
+        if cells:
+            for cell, row in zip(cells, _baselines(model, cells, study, work.device), strict=True):
+                finish(cell, Done(row))
     if trained:
         jobs = [_job(cell, study, work.source) for cell in trained]
+        best: dict[tuple[Data, str], float] = {}
         fit_many(
             jobs,
             device=work.device,
             keep_weights=any(cell.analyse for cell in trained),
             on_result=lambda place, result: finish(
-                trained[place], _trained(trained[place], result, study, work.device)
+                trained[place], _trained(trained[place], result, study, work.device, best)
             ),
         )
     return [done[cell] for cell in work.cells]
@@ -86,7 +90,7 @@ def _job(cell: Cell, study: Study, source: str | None) -> Job:
     return Job(cell.model, task, options, rate, seed=cell.seed, schedule=study.schedule)
 
 
-def _trained(cell: Cell, result: Result, study: Study, device: str) -> Done:
+def _trained(cell: Cell, result: Result, study: Study, device: str, best: dict[tuple[Data, str], float]) -> Done:
     row = _row(
         cell,
         study,
@@ -100,22 +104,28 @@ def _trained(cell: Cell, result: Result, study: Study, device: str) -> Done:
         losses=result.losses,
         diverged_at=result.diverged_at,
     )
-    return Done(row, _analyses(cell, result, study) if cell.analyse else ())
+    # Where several learning rates of a model are to be analysed, the one that validates best is what stays.
+    of_model = cell.data, cell.model
+    if not cell.analyse or result.valid_error >= best.get(of_model, math.inf):
+        return Done(row)
+    best[of_model] = result.valid_error
+    return Done(row, _analyses(cell, result, study))
 
 
-def _baseline(cell: Cell, study: Study) -> Done:
-    outcome = study.run_baseline(cell.model, cell.data, cell.seed)
-    return Done(
+def _baselines(model: str, cells: Sequence[Cell], study: Study, device: str) -> list[Row]:
+    outcomes = study.run_baselines(model, [cell.data for cell in cells], [cell.seed for cell in cells], device)
+    return [
         _row(
             cell,
             study,
-            "cpu",
+            device if model in study.costly else "cpu",
             valid_error=outcome.valid_error,
             test_error=outcome.test_error,
             seconds=outcome.seconds,
             extras=dict(outcome.extras),
         )
-    )
+        for cell, outcome in zip(cells, outcomes, strict=True)
+    ]
 
 
 def _row(cell: Cell, study: Study, device: str, **results: Any) -> Row:
