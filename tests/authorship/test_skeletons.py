@@ -1,10 +1,13 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nvgf.authorship import FunctionWords, skeleton, split_excerpts
-from nvgf.authorship.skeletons import end_symbol, symbol_type
+from nvgf.authorship.skeletons import _tokens, end_symbol, symbol_type
+from nvgf.authorship.words import WORD, normalized
 
 WORDS = FunctionWords(("the", "of", "don't", "within"), ("",) * 4)
 END = end_symbol(len(WORDS))
@@ -32,6 +35,19 @@ END = end_symbol(len(WORDS))
 )
 def test_the_skeleton_of_small_texts(text, expected):
     assert skeleton(text, WORDS).tolist() == expected
+
+
+def slow_tokens(text):
+    """Words and marks, searched for by their pattern."""
+    plain = normalized(text).replace("_", "").replace("\u00ad", "")
+    plain = re.sub(r"(?<=[^\W\d_])-\n[ \t]*(?=[^\W\d_])", "", plain)
+    found = re.findall(rf"{WORD}|[.?!;:]", plain)
+    return ["." if token in ".?!;:" else token for token in found]
+
+
+@given(st.text(st.sampled_from("aBzé’‘'-—_.?!;: \n\t1²½\u00ad\u0301ßΩ…“\"\r#"), max_size=60) | st.text(max_size=40))
+def test_tokens_are_those_of_the_pattern(text):
+    assert [token.decode() for token in _tokens(text)] == slow_tokens(text)
 
 
 def test_curly_and_straight_quotes_give_the_same_skeleton():

@@ -10,6 +10,7 @@ SUFFIXES = (".txt", ".txt.gz")
 """The file names that count as books."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_CONTROL = bytes({*range(32), 127} - {*b"\t\n\f\r"})
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -60,12 +61,12 @@ def read_text(path: str | Path) -> tuple[str, str]:
         text, encoding = decode(data)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    printable = text.translate(_CONTROL)
-    if len(text) - len(printable) > 0.02 * len(text):
+    coded = text.encode()
+    printable = coded.translate(None, _CONTROL)
+    if len(coded) - len(printable) > 0.02 * len(coded):
         raise ValueError(f"{path}: is a binary file (more than 2 % control characters), not a text")
-    if not printable.strip():
+    if len(printable) < len(coded):
+        text = printable.decode()
+    if not text.strip():
         raise ValueError(f"{path}: holds no text")
-    return printable.replace("\r\n", "\n").replace("\r", "\n"), encoding
-
-
-_CONTROL = dict.fromkeys((*range(9), 11, *range(14, 32), 127, *range(128, 160)))
+    return text.replace("\r\n", "\n").replace("\r", "\n"), encoding

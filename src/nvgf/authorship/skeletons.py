@@ -12,16 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nvgf.authorship.words import WORD, FunctionWords, normalized
+from nvgf.authorship.words import FunctionWords, normalized
 
 Symbols = NDArray[np.unsignedinteger[Any]]
 
 OTHER = 0
 """The symbol of a word that is no function word."""
 
-_TOKEN = re.compile(rf"{WORD}|[.?!;:]")
-_INVISIBLE = str.maketrans("", "", "_\u00ad")  # marks of italics, soft hyphens
-_LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])-\n[ \t]*(?=[^\W\d_])")
+_LETTER = rb"[a-z\x80-\xff]"  # of a text in lower case whose characters beyond ASCII are all letters, as UTF-8
+_LINE_HYPHEN = re.compile(rb"-\n[ \t]*(?=" + _LETTER + rb")")
+_LOOSE = re.compile(rb"['-](?!" + _LETTER + rb")")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_MARKS = b".?!;:"
+_TABLE = bytes(
+    code if code >= 128 or chr(code) in "abcdefghijklmnopqrstuvwxyz'-" else ord("." if code in _MARKS else " ")
+    for code in range(256)
+)
 
 
 def end_symbol(num_words: int) -> int:
@@ -46,11 +52,10 @@ def skeleton(text: str, words: FunctionWords) -> Symbols:
         >>> skeleton("The end _of_ it. Of course!", words).tolist()
         [1, 0, 2, 0, 3, 2, 0, 3]
     """
-    plain = _LINE_HYPHEN.sub("", normalized(text).translate(_INVISIBLE))
     end = end_symbol(len(words))
-    symbols = {word: index + 1 for index, word in enumerate(words.words)}
-    symbols |= dict.fromkeys(".?!;:", end)
-    tokens = _TOKEN.findall(plain)
+    symbols = {word.encode(): index + 1 for index, word in enumerate(words.words)}
+    symbols[b"."] = end
+    tokens = _tokens(text)
     found = np.fromiter((symbols.get(token, OTHER) for token in tokens), symbol_type(len(words)), len(tokens))
     if found.size == 0:
         return found
@@ -60,6 +65,26 @@ def skeleton(text: str, words: FunctionWords) -> Symbols:
     keep[0] = not is_end[0]
     found = found[keep]
     return found if found.size == 0 or found[-1] == end else np.append(found, found.dtype.type(end))
+
+
+def _tokens(text: str) -> list[bytes]:
+    """Return the words, as UTF-8, and ``.`` for each mark that ends a sentence.
+
+    This is the pattern ``WORD`` or a mark, found by replacing bytes: several times faster than searching for it.
+    """
+    text = normalized(text).replace("_", "").replace("\u00ad", "")
+    for character in set(_BEYOND_ASCII.findall(text)):
+        if not character.isalnum() or character.isdecimal():
+            text = text.replace(character, " ")
+    data = _LINE_HYPHEN.sub(_join_after_letter, text.encode())
+    data = _LOOSE.sub(b" ", b" " + data.translate(_TABLE)).replace(b".", b" . ")
+    # An apostrophe or hyphen that now follows a space has no letter before it.
+    return data.replace(b" '", b" ").replace(b" -", b" ").split()
+
+
+def _join_after_letter(match: re.Match[bytes]) -> bytes:
+    before = match.string[match.start() - 1 : match.start()]
+    return b"" if before >= b"\x80" or before.isalpha() else match.group()
 
 
 def split_excerpts(symbols: Symbols, num_words: int, size: int = 1000) -> tuple[list[Symbols], list[str]]:

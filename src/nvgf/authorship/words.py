@@ -22,7 +22,9 @@ def normalized(text: str) -> str:
         >>> normalized("Don’t")
         "don't"
     """
-    return unicodedata.normalize("NFC", text).replace("’", "'").replace("‘", "'").lower()
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text).replace("’", "'").replace("‘", "'")
+    return text.lower()
 
 
 @dataclass(frozen=True)
