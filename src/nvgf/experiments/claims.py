@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from nvgf.experiments.rows import Row
 from nvgf.experiments.study import Study, make_study
-from nvgf.experiments.tables import Selection
+from nvgf.experiments.tables import Selection, Summary, comparison, creation_models
 
 Answer = Literal["holds", "does not hold", "undecided"]
 
@@ -27,6 +28,18 @@ class Evidence:
     setting: str
     split_by: str
     selection: Selection
+
+    @cached_property
+    def comparison(self) -> dict[tuple[str, str], Summary]:
+        """Experiment 1 by subject and model, with the baselines."""
+        found = comparison(self.rows, self.study, self.selection)
+        return {(summary.place.subject, summary.model): summary for summary in found}
+
+    @cached_property
+    def creation(self) -> dict[tuple[str, str], Summary]:
+        """Experiment 2 by subject and model."""
+        found = creation_models(self.rows, self.study, self.selection)
+        return {(summary.place.subject, summary.model): summary for summary in found}
 
 
 @dataclass(frozen=True)

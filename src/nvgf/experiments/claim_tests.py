@@ -1,0 +1,222 @@
+"""Tests that claims are made of: is one model better, are they ordered, on a par, by how much.
+
+Over several subjects the differences of their means are the observations, and subjects are taken as independent; for
+one subject they are the differences over its splits, with an interval that allows for overlapping training sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from nvgf.experiments.claims import Answer, Evidence, Finding, decide
+from nvgf.experiments.statistics import Interval, holm, mean_interval, wilcoxon
+from nvgf.experiments.tables import Summary, difference
+
+Experiment = Literal["comparison", "creation"]
+Test = Callable[[Evidence, Mapping[str, Any]], Finding | None]
+SIGNIFICANCE = 0.05
+
+
+def pairs(
+    evidence: Evidence, experiment: Experiment, first: str, second: str, subjects: Iterable[str] | None = None
+) -> list[tuple[Summary, Summary]]:
+    """Return both models' summaries for every subject that has both."""
+    found = evidence.comparison if experiment == "comparison" else evidence.creation
+    known = dict.fromkeys(subject for subject, _ in found)
+    wanted = known if subjects is None else [subject for subject in subjects if subject in known]
+    return [
+        (found[subject, first], found[subject, second])
+        for subject in wanted
+        if (subject, first) in found and (subject, second) in found
+    ]
+
+
+def gap(evidence: Evidence, both: Sequence[tuple[Summary, Summary]], *, relative: bool = False) -> Interval:
+    """Return the interval of the second model's error minus the first's, relative to the first's if asked for.
+
+    Positive means that the first is better. A relative gap takes the first's mean as known.
+    """
+    if len(both) == 1:
+        (first, second) = both[0]
+        found = difference(second, first, evidence.study).interval
+        return found.scaled(1 / first.mean) if relative and first.mean > 0 else found
+    values = [
+        (second.mean - first.mean) / (first.mean if relative else 1.0)
+        for first, second in both
+        if not relative or first.mean > 0
+    ]
+    return mean_interval(values)
+
+
+def tell(evidence: Evidence, first: str, second: str, both: Sequence[tuple[Summary, Summary]], found: Interval) -> str:
+    """Return a gap in words."""
+    metric = evidence.study.metric
+    unit = metric.unit or ""
+    scaled = found.scaled(metric.scale)
+    text = f"{second} minus {first}: {scaled.text(f' {unit}' if unit else '', 3 if metric.scale == 1 else 2)}"
+    if len(both) == 1:
+        return f"{text} over {found.n} splits, p = {found.p:.2g}"
+    wins = sum(second.mean > first.mean for first, second in both)
+    values = [second.mean - first.mean for first, second in both]
+    return (
+        f"{text} over {len(both)} {evidence.study.subject_noun}s, {first} better for {wins}, "
+        f"p = {found.p:.2g} (signed ranks {wilcoxon(values):.2g})"
+    )
+
+
+def better(first: str, second: str, experiment: Experiment, subject: str | None = None) -> Test:
+    """Test that ``first`` has the smaller error, for one subject or over all."""
+
+    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
+        both = pairs(evidence, experiment, first, second, [subject] if subject else None)
+        if not both:
+            return None
+        found = gap(evidence, both)
+        verdict = decide(found.low, found.high, above=thresholds.get("gain", 0.0))
+        note = "" if subject or len(both) > 1 else f"Only {both[0][0].place.subject} was run."
+        return Finding(verdict, tell(evidence, first, second, both, found), numbers_of(found), note)
+
+    return test
+
+
+def ordered(models: Sequence[str], experiment: Experiment, subject: str | None = None) -> Test:
+    """Test that errors grow along a list of models; Holm's correction for the number of neighbours.
+
+    It holds if every neighbouring pair differs in the stated direction, and does not hold if some pair differs in the
+    other.
+    """
+
+    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
+        del thresholds
+        found, texts = [], []
+        for first, second in pairwise(models):
+            both = pairs(evidence, experiment, first, second, [subject] if subject else None)
+            if not both:
+                return None
+            found.append(gap(evidence, both))
+            texts.append(tell(evidence, first, second, both, found[-1]))
+        corrected = holm([one.p for one in found])
+        right = [p < SIGNIFICANCE and one.mean > 0 for p, one in zip(corrected, found, strict=True)]
+        wrong = [p < SIGNIFICANCE and one.mean < 0 for p, one in zip(corrected, found, strict=True)]
+        verdict: Answer = "holds" if all(right) else "does not hold" if any(wrong) else "undecided"
+        return Finding(verdict, "; ".join(texts), {"p_corrected": corrected})
+
+    return test
+
+
+def on_par(first: str, second: str, experiment: Experiment, subjects: Sequence[str] | None = None) -> Test:
+    """Test that two models are within ``margin`` (relative) of one another, for each of the subjects.
+
+    Equivalence is shown by an interval inside the margin; an interval that is too wide shows nothing.
+    """
+
+    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
+        margin = thresholds["margin"]
+        both = pairs(evidence, experiment, first, second, subjects)
+        if not both or (subjects is not None and len(both) < len(subjects)):
+            return None
+        groups = [[one] for one in both] if subjects is not None else [both]
+        found = [gap(evidence, group, relative=True) for group in groups]
+        verdict = every([decide(one.low, one.high, above=-margin, below=margin) for one in found])
+        names = [group[0][0].place.subject if len(group) == 1 else "all" for group in groups]
+        texts = [f"{name} {one.scaled(100).text(' %', 0)}" for name, one in zip(names, found, strict=True)]
+        text = f"{second} relative to {first}: {', '.join(texts)}; margin {100 * margin:g} %"
+        return Finding(verdict, text, {name: numbers_of(one) for name, one in zip(names, found, strict=True)})
+
+    return test
+
+
+def by_about(first: str, second: str, experiment: Experiment, subject: str) -> Test:
+    """Test that ``second`` has an error that is larger by about ``percent``, relative to ``first``.
+
+    It holds if the interval has the printed number and not 0, and does not hold if it lacks the number.
+    """
+
+    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
+        both = pairs(evidence, experiment, first, second, [subject])
+        if not both or both[0][0].mean == 0:
+            return None
+        found = gap(evidence, both, relative=True).scaled(100)
+        printed = thresholds["percent"]
+        verdict: Answer = "undecided"
+        if not found.low <= printed <= found.high:
+            verdict = "does not hold"
+        elif found.excludes_zero:
+            verdict = "holds"
+        text = f"{second} relative to {first}: {found.text(' %', 0)} over {found.n} splits; printed {printed:+g} %"
+        return Finding(verdict, text, numbers_of(found))
+
+    return test
+
+
+def all_better(first: str, second: str, experiment: Experiment, subjects: Sequence[str]) -> Test:
+    """Test that ``first`` is better than ``second`` for every one of some subjects, with Holm's correction."""
+
+    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
+        del thresholds
+        both = pairs(evidence, experiment, first, second, subjects)
+        if not both:
+            return None
+        found = [gap(evidence, [one]) for one in both]
+        corrected = holm([one.p for one in found])
+        signs = [np.sign(one.mean) if p < SIGNIFICANCE else 0 for p, one in zip(corrected, found, strict=True)]
+        verdict: Answer = "undecided"
+        if any(sign < 0 for sign in signs):
+            verdict = "does not hold"
+        elif len(both) == len(subjects) and all(sign > 0 for sign in signs):
+            verdict = "holds"
+        toward = sum(one.mean > 0 for one in found)
+        text = (
+            f"{first} has the smaller mean error for {toward} of {len(both)} ({', '.join(subjects)}), "
+            f"significantly for {sum(sign > 0 for sign in signs)}, the larger one significantly for "
+            f"{sum(sign < 0 for sign in signs)}"
+        )
+        gains = {pair[0].place.subject: one.mean for pair, one in zip(both, found, strict=True)}
+        return Finding(verdict, text, gains)
+
+    return test
+
+
+def between(low: str, middle: str, high: str, experiment: Experiment, subject: str) -> Test:
+    """Test that the error of one model lies between those of two others; its place is 0 at ``low``, 1 at ``high``."""
+
+    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
+        del thresholds
+        lower = pairs(evidence, experiment, low, middle, [subject])
+        upper = pairs(evidence, experiment, middle, high, [subject])
+        if not lower or not upper:
+            return None
+        found = [gap(evidence, lower), gap(evidence, upper)]
+        verdict = every([decide(one.low, one.high, above=0.0) for one in found])
+        whole = upper[0][1].mean - lower[0][0].mean
+        place = f"{found[0].mean / whole:.2f}" if whole else "undefined"
+        texts = [
+            tell(evidence, low, middle, lower, found[0]),
+            tell(evidence, middle, high, upper, found[1]),
+            f"place between them {place} (half-way is 0.5)",
+        ]
+        return Finding(verdict, "; ".join(texts), {"below": found[0].mean, "above": found[1].mean})
+
+    return test
+
+
+def every(answers: Sequence[Answer]) -> Answer:
+    """Return the verdict on several statements at once: all must hold, and one that does not decides.
+
+    Example:
+        >>> every(["holds", "undecided"]), every(["undecided", "does not hold"])
+        ('undecided', 'does not hold')
+    """
+    if "does not hold" in answers:
+        return "does not hold"
+    return "undecided" if "undecided" in answers or not answers else "holds"
+
+
+def numbers_of(found: Interval) -> dict[str, float]:
+    """Return an interval as numbers that JSON can hold."""
+    ends = {"mean": found.mean, "low": found.low, "high": found.high, "p": found.p, "n": found.n}
+    return {name: float(value) for name, value in ends.items() if np.isfinite(value)}
