@@ -100,7 +100,7 @@ def fetch_books(
 def _fetch(
     entry: Entry, pg_id: int, path: Path, mirror: str, delay: float, attempts: int, timeout: float
 ) -> FetchReport:
-    import pooch  # type: ignore[import-untyped]
+    import pooch
     import requests
 
     path.parent.mkdir(parents=True, exist_ok=True)
