@@ -77,7 +77,8 @@ class DesignNVGF(PolynomialModel):
                 activation = model.activation(layer)
                 activation.options = options
                 activation.design_(reached, shift)
-                x = activation(reached, shift)
+                if layer + 1 < len(model.activations):
+                    x = activation(reached, shift)
         return model.train(gcnn.training)
 
     def activation(self, layer: int) -> DesignedActivation:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from nvgf.training.adam import StackedAdam
 from nvgf.training.job import Result
 from nvgf.training.loss import error, loss_and_gradient
+from nvgf.training.native import available
 from nvgf.training.order import batches
 from nvgf.training.stack.dropout import Dropout
 from nvgf.training.stack.net import StackedNet
+
+if TYPE_CHECKING:
+    from nvgf.training.native.steps import NativeSteps
 
 BUFFERS = ("weights", "means", "squares", "best")
 RECORDS = ("curve", "losses", "best_error", "kept", "diverged")
@@ -27,9 +31,10 @@ class Run:
 
     Args:
         net: the architecture's formulas; its jobs are sorted by learning rate and share their schedule.
+        native: whether to take the steps in compiled code, where there is some for the stack.
     """
 
-    def __init__(self, net: StackedNet) -> None:
+    def __init__(self, net: StackedNet, native: bool = False) -> None:
         self.net = net
         self.jobs = net.jobs
         self.device = net.device
@@ -43,6 +48,7 @@ class Run:
         rates = [job.learning_rate for job in self.jobs]
         parts = (self.views[name] for name in ("weights", "gradients", "means", "squares"))
         self.adam = StackedAdam(rates, self.schedule, *parts)
+        self.native = _native_steps(net, self.views, self.adam) if native else None
         self.dropout = Dropout(self.jobs, data.nodes, net.width, device)
 
         samples = [len(job.task.train) for job in self.jobs]
@@ -70,6 +76,11 @@ class Run:
         self._valid_targets = data.per_job(data.valid, "targets")
         self._valid_weights = data.per_job(data.valid, "weights")
         self.seconds = 0.0
+
+    @property
+    def block_rows(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The training signals of the last block's steps and their weights, ``(steps, jobs, batch)``."""
+        return self._rows_now, self._weights_now
 
     @property
     def done(self) -> bool:
@@ -159,8 +170,12 @@ class Run:
     @torch.no_grad()
     def _block(self) -> None:
         self._loss_now.zero_()
-        for offset in range(self.interval):
-            self.one_step(offset)
+        if self.native is not None:
+            self._loss_now += self.native.run(self._rows_now, self._weights_now)
+            self._step += self.interval
+        else:
+            for offset in range(self.interval):
+                self.one_step(offset)
         self._loss_now /= self.interval
         self._validate()
 
@@ -210,3 +225,15 @@ class Run:
         with torch.cuda.graph(graph):
             self._block()
         self._graph = graph
+
+
+def _native_steps(
+    net: StackedNet, views: Mapping[str, dict[str, torch.Tensor]], adam: StackedAdam
+) -> NativeSteps | None:
+    if not available():
+        return None
+    from nvgf.training.native.steps import NativeSteps
+
+    if not NativeSteps.takes(net):
+        return None
+    return NativeSteps(net, [views[name] for name in ("weights", "means", "squares")], adam)

@@ -31,6 +31,7 @@ class GCNNNet(StackedNet):
         self.slots = Slots((LSI_TAPS, *READOUT), jobs, sizes, self.data.nodes, self.device)
         basis = basis_coefficients(model.basis, order)
         self._basis = None if model.basis == "power" else basis.float().to(self.device)
+        self.in_power_basis = self._basis is None
 
     @classmethod
     def takes(cls, model: GraphModel) -> bool:

@@ -47,6 +47,7 @@ class LSIGFNet(BilinearNet):
         self.slots = Slots((LSI_TAPS, *READOUT), jobs, sizes, self.data.nodes, self.device)
         basis = basis_coefficients(model.basis, order)
         self._basis = None if model.basis == "power" else basis.float().to(self.device)
+        self.in_power_basis = self._basis is None
 
     @classmethod
     def takes(cls, model: GraphModel) -> bool:
@@ -89,7 +90,7 @@ class LearnNVGFNet(BilinearNet):
         sizes = {"k": order + 1, "f": width, "g": width, "c": self.data.outputs, "n": self.data.most_nodes}
         self.slots = Slots((LSI_TAPS, NODE_TAPS, *READOUT), jobs, sizes, self.data.nodes, self.device)
         product = product_coefficients(model.basis, order).transpose(1, 2).flatten(1)
-        self._product = product.float().to(self.device).unsqueeze(0)
+        self.product = product.float().to(self.device).unsqueeze(0)
 
     @classmethod
     def takes(cls, model: GraphModel) -> bool:
@@ -99,7 +100,7 @@ class LearnNVGFNet(BilinearNet):
     @property
     def terms(self) -> int:
         """2 K + 1."""
-        return self._product.shape[1]
+        return self.product.shape[1]
 
     def features(self, rows: torch.Tensor) -> torch.Tensor:
         """Return S^m x."""
@@ -117,7 +118,7 @@ class LearnNVGFNet(BilinearNet):
         mixed = self.buffer("mixed", jobs * nodes, terms, terms * width)
         torch.bmm(self._lsi, self._node_taps, out=mixed)
         composed = self.buffer("composed", jobs * nodes, self.terms, width)
-        product = self._product.expand(jobs * nodes, -1, -1)
+        product = self.product.expand(jobs * nodes, -1, -1)
         torch.bmm(product, mixed.view(jobs * nodes, terms * terms, width), out=composed)
         return composed.view(jobs, nodes, self.terms, width)
 
@@ -125,7 +126,7 @@ class LearnNVGFNet(BilinearNet):
         """Write the gradients of both filters."""
         jobs, nodes, terms, width = self._sizes()
         mixed = self.buffer("mixed", jobs * nodes, terms, terms * width)
-        product = self._product.transpose(1, 2).expand(jobs * nodes, -1, -1)
+        product = self.product.transpose(1, 2).expand(jobs * nodes, -1, -1)
         flat = gradient.reshape(jobs * nodes, self.terms, width)
         torch.bmm(product, flat, out=mixed.view(jobs * nodes, terms * terms, width))
         target = self.gradients[NODE_TAPS.name].view(jobs * nodes, width, terms * width)
