@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from nvgf import __version__
-from nvgf.cli import corpus, movies
+from nvgf.cli import authorship, corpus, movies, results
 from nvgf.cli.report import report
 
 app = typer.Typer(
@@ -16,7 +16,10 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 app.add_typer(corpus.app, name="corpus")
+app.add_typer(authorship.app, name="authorship")
 app.add_typer(movies.app, name="movies")
+app.add_typer(results.app, name="results")
+app.command()(results.claims)
 app.command()(report)
 
 
@@ -39,6 +42,6 @@ def main() -> None:
     """Run the command line; a user's mistake ends in one line on stderr and exit code 2."""
     try:
         app()
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ModuleNotFoundError) as error:
         typer.echo(f"nvgf: {error}", err=True)
         raise SystemExit(2) from error

@@ -1,0 +1,122 @@
+"""What the commands of all studies share: their options, running cells, printing sheets, writing the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from nvgf.experiments.cells import Cell
+    from nvgf.experiments.session import Place
+    from nvgf.experiments.sheets import Sheet
+    from nvgf.experiments.study import Study
+    from nvgf.experiments.tables import Selection
+
+SplitsOption = Annotated[int | None, typer.Option("--splits", min=1, help="How many splits; 10 as in the paper.")]
+ModelsOption = Annotated[str | None, typer.Option("--models", help="Only these, separated by commas.")]
+SettingOption = Annotated[str | None, typer.Option("--setting", help="How signals are scaled, separated by commas.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all trainings.")]
+DeviceOption = Annotated[str, typer.Option("--device", help="cpu or cuda.")]
+WorkersOption = Annotated[int | None, typer.Option("--workers", min=1, help="Processes; by default one a core.")]
+DaskOption = Annotated[str | None, typer.Option("--dask", help="tcp://host:port of a Dask scheduler.")]
+SelectOption = Annotated[
+    str, typer.Option("--select", help="Choose hyper-parameters by: valid, test (as the paper did) or paper.")
+]
+ReportOption = Annotated[bool, typer.Option("--report/--no-report", help="Write the page of the run.")]
+
+
+def names(text: str | None) -> list[str] | None:
+    """Return the names in a list that is separated by commas."""
+    from nvgf.experiments.sweep import split_names
+
+    return split_names(text)
+
+
+def selection_of(text: str) -> Selection:
+    """Return a selection, or say which there are."""
+    from typing import get_args
+
+    from nvgf.experiments.tables import Selection
+
+    found: Selection | None = next((name for name in get_args(Selection) if name == text), None)
+    if found is None:
+        raise ValueError(f"--select must be one of {', '.join(get_args(Selection))}, got {text!r}")
+    return found
+
+
+def train(
+    study: Study,
+    cells: Sequence[Cell],
+    out: Path,
+    place: Place,
+    settings: dict[str, Any],
+    *,
+    follow: bool = False,
+    part: str | None = None,
+) -> None:
+    """Train what is missing; leave with exit code 1 if something is missing still, 130 after Ctrl-C."""
+    from nvgf.experiments.session import run_session
+
+    try:
+        outcome = run_session(study, cells, out, place, settings, follow=follow, part=part)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; what was trained is stored, and the same command continues", err=True)
+        raise typer.Exit(130) from None
+    if outcome.failures:
+        typer.echo("some models could not be trained, see above; the same command tries them again", err=True)
+        raise typer.Exit(1)
+    if outcome.stopped:
+        typer.echo("stopped by --limit; the same command continues", err=True)
+        raise typer.Exit(1)
+
+
+def show_run(run: Path, selection: Selection, *, with_report: bool) -> None:
+    """Print both experiments and the claims of a run, and write its page; the page's path comes last."""
+    from nvgf.experiments.claims import evaluate
+    from nvgf.experiments.runs import load_results
+    from nvgf.experiments.sheets import change_sheet, comparison_sheet
+
+    results = load_results(run)
+    print_sheet(comparison_sheet(results.rows, results.study, selection))
+    print_sheet(change_sheet(results.rows, results.study, selection))
+    verdicts = evaluate(results.rows, results.analysis, study=results.study, selection=selection)
+    counts = {answer: sum(v.verdict == answer for v in verdicts) for answer in ("holds", "does not hold", "undecided")}
+    told = ", ".join(f"{count} {answer}" for answer, count in counts.items())
+    typer.echo(f"Of {len(verdicts)} claims of the paper: {told} (nvgf claims {run})")
+    if with_report:
+        from nvgf.report import read_run, write_report
+
+        typer.echo(write_report(read_run(run, selection=selection), run / "report.html"))
+
+
+def print_sheet(sheet: Sheet) -> None:
+    """Print a sheet with its note."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
+    table = Table(title=sheet.title, title_justify="left", caption=sheet.note or None, caption_justify="left")
+    for place, column in enumerate(sheet.columns):
+        table.add_column(column, justify="left" if place < sheet.labels else "right")
+    last: tuple[str, ...] = ()
+    for row in sheet.rows:
+        if last and row[:2] != last[:2] and sheet.labels > 2 and sheet.columns[0] != "verdict":
+            table.add_section()
+        table.add_row(*map(Text, row))
+        last = row
+    console.print(table)
+
+
+def default_out(study: Study, subjects: Sequence[str] | None, kind: str = "") -> Path:
+    """Return the run folder of a command that names none: ``runs/authorship-austen``."""
+    chosen = (
+        "all" if not subjects else "-".join(subjects[:3]) + (f"-and-{len(subjects) - 3}" if len(subjects) > 3 else "")
+    )
+    safe = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in chosen.casefold())
+    return Path("runs") / "-".join(filter(None, (study.name, kind, safe)))
