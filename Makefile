@@ -31,12 +31,19 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/dev
+.venv/bench: .venv/dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable '.[bench]'
+	touch $@
+
+bench: .venv/bench
 	$(BIN)/python benchmarks/filters.py
 
+# The embedded corpus from the books, byte for byte: git says so if anything changed.
+CORPUS := src/nvgf/authorship/data
 corpus: .venv/base
 	@test -n "$(NVGF_DATA)" || { echo "set NVGF_DATA to the folder that holds authorship/"; exit 2; }
-	$(BIN)/nvgf corpus build "$(NVGF_DATA)/authorship" -o src/nvgf/authorship/data/corpus.npz
+	$(BIN)/nvgf corpus build "$(NVGF_DATA)/authorship" --catalogue $(CORPUS)/catalogue.csv -o $(CORPUS)/corpus.npz
+	git diff --stat --exit-code -- $(CORPUS)
 
 clean:
 	rm -rf .venv build dist
