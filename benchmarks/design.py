@@ -33,7 +33,7 @@ def signals(samples: int, nodes: int, seed: int = 0) -> torch.Tensor:
 
 
 def literal(x: torch.Tensor, shift: GraphShift, order: int) -> torch.Tensor:
-    """Proposition 2 as printed, ``(order + 1, nodes)``."""
+    """Proposition 5 as printed, ``(order + 1, nodes)``."""
     matrix = shift.to_dense()
     eigenvalues, V = torch.linalg.eigh(matrix)
     powers = eigenvalues[:, None] ** torch.arange(order + 1)

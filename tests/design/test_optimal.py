@@ -23,7 +23,7 @@ def coloured(nodes: int, samples: int, features: int = 1, seed: int = 0) -> torc
 
 
 def literal_taps(x: torch.Tensor, S: torch.Tensor, order: int, rho) -> torch.Tensor:
-    """R_i h_i = p_i with R_i and p_i as printed in Proposition 2, in V and Lambda."""
+    """R_i h_i = p_i with R_i and p_i as printed in Proposition 5, in V and Lambda."""
     eigenvalues, V = torch.linalg.eigh(S)
     powers = eigenvalues[:, None] ** torch.arange(order + 1)
     centred, target = x - x.mean(0), rho(x) - rho(x).mean(0)
@@ -107,7 +107,7 @@ def test_approaches_the_monte_carlo_optimum(random_graph):
     assert torch.allclose(taps.detach(), design.taps, atol=0.05)
 
 
-def test_offset_is_that_of_lemma_1(random_graph):
+def test_offset_is_that_of_lemma_4(random_graph):
     S, x = random_graph(9), coloured(9, 50, features=2)
     design = optimal_taps(x, S, 2)
     filtered_mean = node_variant(x.mean(0), S, design.bank())

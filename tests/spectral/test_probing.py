@@ -51,8 +51,8 @@ def test_tanh_creates_when_loud(random_graph):
 
 
 def test_relu_by_hand():
-    # Two nodes: v = (1, -1)/sqrt(2) and (1, 1)/sqrt(2). ReLU keeps one half of the first, in both frequencies equally,
-    # and all of the second or nothing of its negative.
+    # Two nodes: v = (1, -1)/sqrt(2) and (1, 1)/sqrt(2). ReLU keeps one half of the first, in both frequencies
+    # equally, and all of the second or nothing of its negative.
     result = probe(torch.relu, GraphShift([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64))
     assert torch.allclose(result.energy, torch.tensor([[0.25, 0.0], [0.25, 0.5]]).double(), atol=1e-12)
     assert torch.allclose(result.creation.per_frequency, torch.tensor([0.5, 0.0]).double(), atol=1e-12)

@@ -46,9 +46,7 @@ def test_as_pygsp_filters(random_graph):
     taps = torch.tensor([0.3, -0.2, 0.5], dtype=torch.float64)
     theirs = pygsp.filters.Filter(graph, lambda e: lsi_response(taps, torch.from_numpy(e)).numpy())
     L = GraphShift(graph.L.toarray(), dtype=torch.float64)
-    assert np.allclose(
-        theirs.evaluate(graph.e)[0], lsi_response(taps, Spectrum.of(L).eigenvalues), atol=1e-10
-    )
+    assert np.allclose(theirs.evaluate(graph.e)[0], lsi_response(taps, Spectrum.of(L).eigenvalues), atol=1e-10)
     x = torch.randn(30, 1, dtype=torch.float64)
     ours = lsi(x, L, taps[:, None, None])[:, 0]
     assert np.allclose(theirs.filter(x[:, 0].numpy(), method="exact"), ours, atol=1e-10)

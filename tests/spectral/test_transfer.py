@@ -136,8 +136,9 @@ def test_does_not_depend_on_the_basis(degenerate):
 
 
 def test_moving_inside_an_eigenspace_creates_nothing():
-    # On a complete graph minus its mean every signal has eigenvalue -1: a filter that keeps the mean apart and
-    # scales nodes differently does create; one that scales all alike does not, though it is written node by node.
+    # On a complete graph minus its mean every signal has eigenvalue -1: a filter that keeps the mean apart
+    # and scales nodes differently does create; one that scales all alike does not, though it is written node
+    # by node.
     S = GraphShift(torch.ones(4, 4).double() - torch.eye(4).double())
     assert not creates_frequencies(torch.ones(1, 4), S)
     assert creates_frequencies(torch.tensor([[1.0, 1.0, 1.0, 2.0]]), S)
@@ -165,10 +166,11 @@ def test_a_partial_spectrum_counts_what_leaves_it(random_graph):
 
 
 def test_least_squares_floor_is_the_created_energy(random_graph):
-    """A linear target that moves energy between frequencies: what an LSI filter cannot fit is what is created.
+    """A linear target that moves energy between frequencies: what an LSI filter cannot fit is what is
+    created.
 
-    With white inputs the mean squared error of the best response is the energy off the diagonal of the target's
-    transfer matrix, in closed form; enough taps reach it, and an NVGF fits the target exactly.
+    With white inputs the mean squared error of the best response is the energy off the diagonal of the
+    target's transfer matrix, in closed form; enough taps reach it, and an NVGF fits the target exactly.
     """
     S = random_graph(12)
     spectrum = Spectrum.of(S)

@@ -22,7 +22,7 @@ def iid_design(num_nodes: int, order: int, activation: str | Pointwise = "relu",
     r"""Return the optimal design for zero-mean i.i.d. signals:
     :math:`\hat y_i = (\xi^2/\sigma^2) x_i + \mu_\rho`.
 
-    Corollary 2 (``cor:ReLU``), with :math:`\xi^2 = E[\rho(x) x]` and :math:`\mu_\rho = E[\rho(x)]`: one tap,
+    Corollary 6 (``cor:ReLU``), with :math:`\xi^2 = E[\rho(x) x]` and :math:`\mu_\rho = E[\rho(x)]`: one tap,
     the same at all nodes, whatever the graph. For a ReLU and a symmetric distribution it is
     :math:`x_i/2 + E|x|/2` (the paper prints :math:`x_i/2`; see ``docs/errata.md``).
 
@@ -78,7 +78,7 @@ def stationary_design(
 ) -> Design:
     r"""Return the optimal design for a zero-mean stationary process, :math:`C_x = V \mathrm{diag}(q) V^T`.
 
-    Corollary 3 (``cor:stationary``). Its equations
+    Corollary 7 (``cor:stationary``). Its equations
     :math:`\mathrm{diag}(u_i \circ q) \Lambda h_i = V^T E[\rho(x_i) x]` are as many as nodes, and rarely have
     a solution in ``order + 1`` taps; what is solved here are those equations multiplied by
     :math:`\Lambda^T \mathrm{diag}(u_i)`, which always have one and characterise the optimum.

@@ -14,7 +14,7 @@ Shrinkage = Literal["ledoit-wolf"] | float | None
 
 
 class Moments:
-    r"""The moments that Proposition 2 (``prop:NVGFoptimal``) is written in, of each feature by itself.
+    r"""The moments that Proposition 5 (``prop:NVGFoptimal``) is written in, of each feature by itself.
 
     Batches are taken in one pass (:meth:`update`); parts seen by different machines are put together by
     :meth:`merge`. Unlike :class:`nvgf.design.NodeMoments` they hold for any shift and order, at the price of

@@ -1,4 +1,4 @@
-r"""``optimal_taps``: the NVGF that is nearest, in mean square, to a pointwise function (Proposition 2)."""
+r"""``optimal_taps``: the NVGF that is nearest, in mean square, to a pointwise function (Proposition 5)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def optimal_taps(
     r"""Design the NVGF-based estimator :math:`H(S)x + c` of :math:`\rho(x)` with the least mean squared
     error.
 
-    For every node i and feature the taps solve (Proposition 2, ``prop:NVGFoptimal``)
+    For every node i and feature the taps solve (Proposition 5, ``prop:NVGFoptimal``)
 
     .. math:: R_i h_i = p_i, \quad R_i = \Lambda^T \mathrm{diag}(u_i) V^T C_x V \mathrm{diag}(u_i) \Lambda,
 
     which are the normal equations of the least-squares fit of :math:`\rho(x_i)` on
     :math:`x_i, (Sx)_i, \ldots, (S^Kx)_i`, all centred. They are solved as such: by shifts alone. The offset
-    is that of Lemma 1 (``l:unbiased``). Where a node's system is singular, its taps are the solution of least
+    is that of Lemma 4 (``l:unbiased``). Where a node's system is singular, its taps are the solution of least
     norm. S need not be symmetric.
 
     Args:

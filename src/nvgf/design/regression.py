@@ -1,7 +1,7 @@
 r"""The moments that each node needs for itself: those of :math:`x_i, (Sx)_i, \ldots, (S^Kx)_i` and of the
 target.
 
-The optimal taps of a node (Proposition 2, ``prop:NVGFoptimal``) are the least-squares fit of
+The optimal taps of a node (Proposition 5, ``prop:NVGFoptimal``) are the least-squares fit of
 :math:`\rho(x_i)` on what the node has heard, all centred. That needs ``(order + 2)^2`` numbers a node, no
 eigen-decomposition, and no matrix of nodes by nodes beside the shift.
 """
@@ -16,8 +16,8 @@ from nvgf.design.solve import RTOL, solve_systems
 from nvgf.graph import GraphShift
 from nvgf.spectral.inputs import analysis_shift, check_signals
 
-CHUNK = 8_000_000
-"""Numbers in one piece of the shifted signals: 64 MB."""
+CHUNK = 32_000_000
+"""Numbers in one piece of the shifted signals, 256 MB: wide products reach memory less often."""
 
 
 class NodeMoments:

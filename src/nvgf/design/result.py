@@ -43,7 +43,7 @@ class Design:
 
     Attributes:
         taps: ``(order + 1, nodes, features)``; feature f of the output uses feature f of the input alone.
-        offset: ``(nodes, features)``, the unbiased offset of Lemma 1 (``l:unbiased``).
+        offset: ``(nodes, features)``, the unbiased offset of Lemma 4 (``l:unbiased``).
         mse: ``(nodes, features)``, the mean squared error on the moments that the design was made from.
         variance: ``(nodes, features)``, of the target: the error of the best constant.
         rank: ``(nodes, features)``, of the system of each node; below ``order + 1`` it was singular, and the

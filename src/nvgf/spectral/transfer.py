@@ -142,7 +142,7 @@ def creates_frequencies(
 ) -> bool:
     r"""Whether some input makes the filter give a frequency that the input does not have.
 
-    Corollary 1 (``cor:NVGFnewFreq``): whether :math:`V^T(V \circ (H\Lambda^T))` is not diagonal; for repeated
+    Corollary 2 (``cor:NVGFnewFreq``): whether :math:`V^T(V \circ (H\Lambda^T))` is not diagonal; for repeated
     eigenvalues, not block diagonal between their eigenspaces.
 
     Args:

@@ -1,4 +1,4 @@
-"""Room ``stability``: how a filter changes when its graph does (Theorem 1 of the paper)."""
+"""Room ``stability``: how a filter changes when its graph does (Theorem 3 of the paper)."""
 
 from nvgf.stability.bounds import (
     TheoremBound,

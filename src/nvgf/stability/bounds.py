@@ -56,7 +56,7 @@ def lipschitz_constants(filter: Any, interval: Interval, num_nodes: int) -> torc
 
 @dataclass(frozen=True)
 class TheoremBound:
-    r"""The bound of Theorem 1 (``thm:stability``), term by term.
+    r"""The bound of Theorem 3 (``thm:stability``), term by term.
 
     Attributes:
         constant: C, the Lipschitz constant of the responses (for a bank, the norm of the matrix of
@@ -85,7 +85,7 @@ class TheoremBound:
 def theorem_bound(
     filter: Any, shift: GraphShift | torch.Tensor, epsilon: float, *, interval: Interval | None = None
 ) -> TheoremBound:
-    r"""Return the bound of Theorem 1 on :math:`\|H(\hat S) - H(S)\|_2` for
+    r"""Return the bound of Theorem 3 on :math:`\|H(\hat S) - H(S)\|_2` for
     :math:`\|\hat S - S\|_2 \le \epsilon`.
 
     Args:
@@ -153,7 +153,7 @@ def lipschitz_bound(filter: Any, shift: GraphShift | torch.Tensor, perturbed: Gr
     A function with Lipschitz constant C on an interval that holds the spectra of two symmetric matrices
     satisfies :math:`\|h(\hat S) - h(S)\|_F \le C \|\hat S - S\|_F`. Row i of the change of an NVGF is row i
     of :math:`\tilde h_i(\hat S) - \tilde h_i(S)`. Since :math:`\|E\|_F \le \sqrt N \epsilon`, it is at most
-    :math:`\epsilon C N`, below the leading term of Theorem 1 and without its :math:`O(\epsilon^2)`.
+    :math:`\epsilon C N`, below the leading term of Theorem 3 and without its :math:`O(\epsilon^2)`.
 
     Example:
         >>> S = torch.tensor([[0.0, 1.0], [1.0, 0.0]])

@@ -31,7 +31,7 @@ class StabilityRow:
         max: the largest of them.
         telescoping: the bound of :func:`telescoping_bound`.
         lipschitz: the largest of :func:`lipschitz_bound` over the perturbations.
-        theorem: the leading term of Theorem 1.
+        theorem: the leading term of Theorem 3.
     """
 
     epsilon: float
