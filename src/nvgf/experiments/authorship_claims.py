@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from nvgf.experiments.claim_tests import Test, all_better, better, between, by_about, every, on_par, ordered
+from nvgf.experiments.claim_tests import Test, all_better, better, between, by_about, on_par, ordered, size, spectrum
 from nvgf.experiments.claims import Answer, Claim, Evidence, Finding, decide
 from nvgf.experiments.tables import ALIKE
 
@@ -16,22 +16,6 @@ LEARN, GCNN, LSIGF, DESIGN = "learn-nvgf", "gcnn", "lsigf", "design-nvgf"
 ORDER = (LEARN, "gat", "gcn", "sgc")
 AUTHORS = 21
 RESAMPLES = 2000
-
-
-def _size(fact: Callable[[Mapping[str, Any]], float]) -> Test:
-    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
-        facts = evidence.analysis.get("austen")
-        if facts is None or "nodes" not in facts:
-            return None
-        found, printed = fact(facts), thresholds["printed"]
-        away = found / printed - 1
-        verdict: Answer = "holds" if abs(away) <= thresholds["tolerance"] else "does not hold"
-        text = (
-            f"{found:g} here, {printed:g} printed ({100 * away:+.1f} %, tolerance {100 * thresholds['tolerance']:g} %)"
-        )
-        return Finding(verdict, text, {"found": found})
-
-    return test
 
 
 def _usually_significant(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
@@ -163,28 +147,6 @@ def _input(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
     return Finding(verdict, text, {"high": share, "last": last, "rest": rest}, note)
 
 
-def _spectrum(conditions: Sequence[tuple[str, str, str]], source: str, text: str) -> Test:
-    """Test measures of the output's spectrum for one eigenvector: (model, measure, threshold) with > or < by name."""
-
-    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
-        models = evidence.analysis.get("austen", {}).get("models", {})
-        if any(model not in models for model, _, _ in conditions):
-            return None
-        answers: list[Answer] = []
-        told = []
-        for model, measure, threshold in conditions:
-            # Where nothing was created, there is no place of the largest created content.
-            value = models[model][source].get(measure)
-            bound = thresholds[threshold]
-            good = value is not None and (value >= bound if threshold.startswith("min") else value <= bound)
-            answers.append("holds" if good else "does not hold")
-            sign = ">=" if threshold.startswith("min") else "<="
-            told.append(f"{model} {measure} {'none' if value is None else f'{value:.3g}'} ({sign} {bound:g})")
-        return Finding(every(answers), f"{text}: {', '.join(told)}")
-
-    return test
-
-
 def _more_spread(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
     models = evidence.analysis.get("austen", {}).get("models", {})
     if not {LEARN, GCNN} <= models.keys():
@@ -210,20 +172,34 @@ _SURE = {"share": 0.95}
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
-        "size-nodes", "Austen's network has 189 nodes", _DATA, _size(lambda f: f["nodes"]), {"printed": 189, **_NEAR}
+        "size-nodes",
+        "Austen's network has 189 nodes",
+        _DATA,
+        size("austen", lambda f: f["nodes"]),
+        {"printed": 189, **_NEAR},
     ),
     Claim(
-        "size-edges", "Austen's network has 9812 edges", _DATA, _size(lambda f: f["edges"]), {"printed": 9812, **_NEAR}
+        "size-edges",
+        "Austen's network has 9812 edges",
+        _DATA,
+        size("austen", lambda f: f["edges"]),
+        {"printed": 9812, **_NEAR},
     ),
     Claim(
         "size-train",
         "Austen's training set has 1464 samples, validation included",
         _DATA,
-        _size(lambda f: f["train"] + f["valid"]),
+        size("austen", lambda f: f["train"] + f["valid"]),
         {"printed": 1464, **_NEAR},
     ),
-    Claim("size-valid", "118 of them validate", _DATA, _size(lambda f: f["valid"]), {"printed": 118, **_NEAR}),
-    Claim("size-test", "Austen's test set has 78 samples", _DATA, _size(lambda f: f["test"]), {"printed": 78, **_NEAR}),
+    Claim("size-valid", "118 of them validate", _DATA, size("austen", lambda f: f["valid"]), {"printed": 118, **_NEAR}),
+    Claim(
+        "size-test",
+        "Austen's test set has 78 samples",
+        _DATA,
+        size("austen", lambda f: f["test"]),
+        {"printed": 78, **_NEAR},
+    ),
     Claim(
         "order-all",
         "Learn NVGF is better than GAT, GAT than GCN, GCN than SGC, over all authors",
@@ -373,14 +349,15 @@ CLAIMS: tuple[Claim, ...] = (
         "spectrum-lsigf",
         "For the input v_N, the output of LSIGF has a single frequency, that of the input",
         _FIGURE,
-        _spectrum([(LSIGF, "own_share", "min_share")], "last", "Austen, input v_N"),
+        spectrum("austen", [(LSIGF, "own_share", "min_share")], "last", "Austen, input v_N"),
         {"min_share": 1 - 1e-9},
     ),
     Claim(
         "spectrum-gcnn",
         "For the input v_N, the output of GCNN has content in all frequencies and most notably a low-frequency peak",
         _FIGURE,
-        _spectrum(
+        spectrum(
+            "austen",
             [(GCNN, "active", "min_active"), (GCNN, "peak_other", "max_place")],
             "last",
             "Austen, input v_N, frequencies in the order of eigenvalues",
@@ -392,7 +369,8 @@ CLAIMS: tuple[Claim, ...] = (
         "spectrum-gcnn-variation",
         "The same with frequencies in the order of total variation: the input is v_1, which varies most",
         _FIGURE,
-        _spectrum(
+        spectrum(
+            "austen",
             [(GCNN, "active", "min_active"), (GCNN, "peak_other", "min_place")],
             "first",
             "Austen, input v_1, place 1 is the eigenvector that varies least",

@@ -204,6 +204,53 @@ def between(low: str, middle: str, high: str, experiment: Experiment, subject: s
     return test
 
 
+def size(subject: str, fact: Callable[[Mapping[str, Any]], float]) -> Test:
+    """Test that a size of a subject's data is the ``printed`` one, within a relative ``tolerance``."""
+
+    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
+        facts = evidence.analysis.get(subject)
+        if facts is None or "nodes" not in facts:
+            return None
+        found, printed = fact(facts), thresholds["printed"]
+        away = found / printed - 1
+        verdict: Answer = "holds" if abs(away) <= thresholds["tolerance"] else "does not hold"
+        text = (
+            f"{found:g} here, {printed:g} printed ({100 * away:+.1f} %, tolerance {100 * thresholds['tolerance']:g} %)"
+        )
+        return Finding(verdict, text, {"found": found})
+
+    return test
+
+
+def spectrum(subject: str, conditions: Sequence[tuple[str, str, str]], source: str, text: str) -> Test:
+    """Test measures of the outputs' spectra for one eigenvector, see :func:`nvgf.experiments.analysis.spread_of`.
+
+    Args:
+        subject: whose graph and models.
+        conditions: model, measure and the threshold that it is set against: ``min_...`` or ``max_...``.
+        source: the eigenvector, ``"last"`` or ``"first"``.
+        text: what the numbers are about.
+    """
+
+    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
+        models = evidence.analysis.get(subject, {}).get("models", {})
+        if any(model not in models for model, _, _ in conditions):
+            return None
+        answers: list[Answer] = []
+        told = []
+        for model, measure, threshold in conditions:
+            # Where nothing was created, there is no place of the largest created content.
+            value = models[model][source].get(measure)
+            bound = thresholds[threshold]
+            good = value is not None and (value >= bound if threshold.startswith("min") else value <= bound)
+            answers.append("holds" if good else "does not hold")
+            sign = ">=" if threshold.startswith("min") else "<="
+            told.append(f"{model} {measure} {'none' if value is None else f'{value:.3g}'} ({sign} {bound:g})")
+        return Finding(every(answers), f"{text}: {', '.join(told)}")
+
+    return test
+
+
 def every(answers: Sequence[Answer]) -> Answer:
     """Return the verdict on several statements at once: all must hold, and one that does not decides.
 
