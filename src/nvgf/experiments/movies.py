@@ -186,9 +186,9 @@ class MovieStudy(Study):
         return CLAIMS
 
     def describe(self, subject: str) -> Mapping[str, Any]:
-        """Add how the graph was made."""
+        """Add the number of ratings, and what had to be handled to make the graph."""
         dataset = self.dataset(Data(subject, split_by=self.split_bys[0]))
-        return {**super().describe(subject), "graph": dataset.graph.summary()}
+        return {**super().describe(subject), "ratings": len(self.ratings), "graph": dataset.graph.summary()}
 
     def _predict(self, model: str, datasets: list[MovieDataset], seeds: list[int], device: str) -> list[RivalScore]:
         from nvgf.movies import score_completion, score_simple
