@@ -50,7 +50,11 @@ def _analysis(view: str, subject: str, rng: np.random.Generator, nodes: int, fil
         responses[model] = response
         transfers[model] = spread * np.abs(rng.normal(0, 0.1, (maps, maps))) + np.diag(1 + rng.random(maps))
     created = dict(zip(FREQUENCY, (0.0, 0.41, 0.63, 0.93), strict=True))
-    return Analysis(view, subject, eigenvalues, mean, mean * rng.random(nodes), responses, transfers, created)
+    first = {model: response.mean(axis=0)[::-1] for model, response in responses.items()}
+    return Analysis(
+        view, subject, eigenvalues, mean, mean * rng.random(nodes), responses, transfers, created, first, created,
+        created, one_sign=True,
+    )  # fmt: skip
 
 
 def content(

@@ -73,7 +73,10 @@ class Analysis:
         mean: ``(N,)``, the mean magnitude of the test signals at each frequency; ``std`` beside it.
         responses: per architecture ``(F, N)``, the magnitudes that its filters answer to the input v_N.
         transfers: per architecture ``(m, m)`` with m <= N, output frequencies down, input frequencies across.
-        created: per architecture the share of the output's energy at frequencies that the input lacks.
+        created: per architecture the share of the output's energy at frequencies that the input lacks, for the input
+            v_N; ``created_first``: for v_1; ``created_mean``: the mean over all eigenvectors as inputs.
+        first_responses: per architecture ``(N,)``, the mean over its filters of what they answer to v_1.
+        one_sign: whether all entries of v_N have the same sign, so that no pointwise function sees it change sign.
     """
 
     view: str
@@ -84,6 +87,10 @@ class Analysis:
     responses: Mapping[str, Matrix] = field(default_factory=dict)
     transfers: Mapping[str, Matrix] = field(default_factory=dict)
     created: Mapping[str, float] = field(default_factory=dict)
+    first_responses: Mapping[str, Matrix] = field(default_factory=dict)
+    created_first: Mapping[str, float] = field(default_factory=dict)
+    created_mean: Mapping[str, float] = field(default_factory=dict)
+    one_sign: bool = False
 
 
 @dataclass(frozen=True)

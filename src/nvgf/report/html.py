@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from nvgf.report.content import Content, Score, Verdict
-from nvgf.report.labels import GROUPS, style
-from nvgf.report.payload import settings_text
+from nvgf.report.labels import GROUPS, settings_text, style
 
 VERDICTS = {"holds": ("holds", "✓"), "does not hold": ("fails", "✗"), "undecided": ("undecided", "≈")}
 """The verdicts with their style and sign."""
@@ -162,7 +161,7 @@ def _details(content: Content, view: str) -> str:
         (score.subject, _detail_cells(content.short(score.subject), score, words.scale, words.texts.digits))
         for score in scores
     ]
-    note = f"Every architecture with the hyper-parameters that were chosen for it. {_sentence(content.selection)}"
+    note = f"Every architecture at one choice of its settings. {_sentence(content.selection)}"
     return table("All results", note, head, rows, view=view, name="details")
 
 
@@ -178,7 +177,7 @@ def _detail_cells(name: str, score: Score, scale: float, digits: int) -> list[Ce
         Cell(shown(score.std), score.std),
         Cell(f"{shown(score.low)} to {shown(score.high)}" if known else "–", score.low if known else math.nan),
         Cell(str(len(score.values)), float(len(score.values))),
-        Cell(settings_text(score) or "–", kind="text"),
+        Cell(settings_text(score.learning_rate, score.features, score.order) or "–", kind="text"),
         Cell(
             "–" if score.seconds is None else f"{score.seconds:.3g}",
             math.nan if score.seconds is None else score.seconds,
@@ -204,7 +203,7 @@ def _best(content: Content, view: str) -> str:
         )
         for best in entries
     ]
-    note = f"Learning rate, features F and order K. {_sentence(content.selection)}"
+    note = f"Learning rate η, features F and order K. {_sentence(content.selection)}"
     return table("Hyper-parameters beside those of the paper", note, head, rows, view=view, name="best")
 
 

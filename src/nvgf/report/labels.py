@@ -150,6 +150,17 @@ GROUPS = (
 """The paper's three groups of subjects and those that fit none."""
 
 
+def settings_text(learning_rate: float | None = None, features: int | None = None, order: int | None = None) -> str:
+    """Return hyper-parameters as text, in the symbols of the paper.
+
+    Example:
+        >>> settings_text(0.005, 64)
+        'η = 0.005, F = 64'
+    """
+    parts = (("η", learning_rate), ("F", features), ("K", order))
+    return ", ".join(f"{name} = {value:g}" for name, value in parts if value is not None)
+
+
 def short_title(subject: str, title: str) -> str:
     """Return a subject's short name: its key, as the title writes it, or else the title.
 

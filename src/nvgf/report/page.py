@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -71,7 +72,7 @@ def write_report(content: Content, path: str | Path) -> Path:
 def _render(content: Content, every: int) -> str:
     words = content.words
     styles, script = _asset("style.css"), _asset("charts.js") + _asset("page.js")
-    intervals = any(change.low == change.low for change in content.changes)
+    intervals = any(math.isfinite(change.low) for change in content.changes)
     return Template(_asset("page.html")).substitute(
         policy=f"default-src 'none'; img-src data:; style-src {_digest(styles)}; script-src {_digest(script)}",
         version=escape(__version__),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nvgf.report.content import Analysis, Change, Content, Score
-from nvgf.report.labels import FREQUENCY_MODELS, GROUPS, Words, style
+from nvgf.report.labels import FREQUENCY_MODELS, GROUPS, Words, settings_text, style
 from nvgf.report.pack import pack
 
 CURVE_POINTS = 120
@@ -85,23 +85,12 @@ def _nested(entries: Iterable[tuple[str, str, str, Any]]) -> dict[str, dict[str,
     return table
 
 
-def settings_text(score: Score) -> str:
-    """Return the hyper-parameters of a score as text, in the symbols of the paper.
-
-    Example:
-        >>> settings_text(Score("paper", "austen", "gcn", (0.1,), 0.1, 0.0, learning_rate=0.005, features=64))
-        'η = 0.005, F = 64'
-    """
-    parts = (("η", score.learning_rate), ("F", score.features), ("K", score.order))
-    return ", ".join(f"{name} = {value:g}" for name, value in parts if value is not None)
-
-
 def _score(score: Score) -> dict[str, Any]:
     return {
         "mean": number(score.mean, 6),
         "std": number(score.std, 6),
         "values": _numbers(value for value in score.values if math.isfinite(value)),
-        "settings": settings_text(score),
+        "settings": settings_text(score.learning_rate, score.features, score.order),
     }
 
 
@@ -132,6 +121,7 @@ def _curve(steps: tuple[int, ...], mean: tuple[float, ...]) -> dict[str, Any]:
 def _spectrum(analysis: Analysis) -> dict[str, Any]:
     return {
         "eigenvalues": _numbers(analysis.eigenvalues),
+        "oneSign": analysis.one_sign,
         "mean": _numbers(analysis.mean),
         "std": _numbers(analysis.std),
     }
@@ -148,8 +138,9 @@ def _creation(analysis: Analysis, every: int) -> Mapping[str, Any]:
         }
         if model in analysis.transfers:
             entry["transfer"] = pack(np.abs(analysis.transfers[model]))
-        if model in analysis.created:
-            entry["share"] = number(analysis.created[model])
-            entry["note"] = f"{100 * analysis.created[model]:.0f} % of the energy is created"
+        if model in analysis.first_responses:
+            entry["first"] = _numbers(np.abs(analysis.first_responses[model]), 3)
+        shares = {"last": analysis.created, "first": analysis.created_first, "mean": analysis.created_mean}
+        entry["shares"] = {name: number(share[model]) for name, share in shares.items() if model in share}
         table[model] = entry
     return table

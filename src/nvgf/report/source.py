@@ -18,7 +18,7 @@ from nvgf.experiments.store import AnalysisKey, Store
 from nvgf.experiments.study import Hyper, Study, make_study
 from nvgf.experiments.tables import Place, Selection, Summary
 from nvgf.report.content import Analysis, Best, Change, Content, Curve, Score, Verdict, View
-from nvgf.report.labels import Words, texts_of
+from nvgf.report.labels import Words, settings_text, texts_of
 
 
 def read_run(run: str | Path, *, selection: Selection = "valid", subjects: Sequence[str] | None = None) -> Content:
@@ -184,6 +184,10 @@ def _analyses(stored: Mapping[AnalysisKey, Any]) -> Iterable[Analysis]:
             {model: np.abs(np.asarray(one["outputs"], dtype=np.float64)) for model, one in sorted(models.items())},
             {model: np.asarray(one["transfer"], dtype=np.float64) for model, one in sorted(models.items())},
             {model: float(one["creation_last"]) for model, one in sorted(models.items())},
+            {model: np.asarray(one["first_outputs"], dtype=np.float64) for model, one in sorted(models.items())},
+            {model: float(one["creation_first"]) for model, one in sorted(models.items())},
+            {model: float(one["creation"]) for model, one in sorted(models.items())},
+            bool(value.get("last_is_positive", False)),
         )
 
 
@@ -201,8 +205,9 @@ def _verdicts(
 
 def _best(rows: Iterable[Row], study: Study, selection: Selection) -> Iterable[Best]:
     for one in tables.best_hypers(rows, study, selection):
-        agreed = str(one.chosen.hyper) if one.agrees else " or ".join(str(hyper) for hyper in one.paper)
-        yield Best(_view(one.place), one.place.subject, one.model, str(one.chosen.hyper), agreed)
+        chosen = settings_text(*one.chosen.hyper)
+        paper = chosen if one.agrees else " or ".join(settings_text(*hyper) for hyper in one.paper)
+        yield Best(_view(one.place), one.place.subject, one.model, chosen, paper)
 
 
 def _command(command: str | Sequence[str]) -> str:

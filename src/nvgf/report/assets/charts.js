@@ -126,6 +126,13 @@ const Charts = (() => {
     return { picture, width };
   }
 
+  const pen = document.createElement("canvas").getContext("2d");
+
+  function textWidth(words) {
+    pen.font = `700 12.5px ${getComputedStyle(document.body).fontFamily}`;
+    return pen.measureText(words).width;
+  }
+
   function bottomAxis(picture, scale, values, y, x0, x1, title, format, gridTop) {
     for (const value of values) {
       const x = round(scale(value));
@@ -150,8 +157,8 @@ const Charts = (() => {
     const top = 6, bottom = 44;
     const height = top + sizes.reduce((a, b) => a + b, 0) + bottom;
     const { picture, width } = canvas(host, height, label);
-    const longest = Math.max(4, ...rows.filter((row) => !row.heading).map((row) => row.label.length));
-    const x0 = Math.min(longest * 7.1 + 12, width * 0.4), shown = rows.some((row) => (row.marks || []).some((mark) => mark.show));
+    const longest = Math.max(28, ...rows.filter((row) => !row.heading).map((row) => textWidth(row.label)));
+    const x0 = Math.min(longest + 16, width * 0.45), shown = rows.some((row) => (row.marks || []).some((mark) => mark.show));
     const x1 = width - (shown ? 58 : 12);
     const all = rows.flatMap((row) => (row.marks || []).flatMap((mark) => [mark.value, mark.low, mark.high, ...(mark.ci || []), ...(mark.dots || [])])).filter(Number.isFinite);
     if (zero) all.push(0, ...(band || []));
@@ -171,7 +178,7 @@ const Charts = (() => {
       const size = sizes[index], middle = y + size / 2;
       if (row.heading) {
         front.append(node("rect", { x: 0, y: y + 2, width, height: size - 4, class: "paper" }), text(0, y + 20, row.heading, { class: "head" }));
-        if (row.note && width > 430) front.append(text(row.heading.length * 7.2 + 10, y + 20, row.note));
+        if (row.note && width > 430) front.append(text(textWidth(row.heading) + 10, y + 20, row.note));
       } else {
         if (row.selected) picture.insertBefore(node("rect", { x: 0, y, width, height: size, rx: 4, class: "stripe" }), picture.firstChild);
         const name = text(x0 - 10, middle + 4, row.label, { "text-anchor": "end", class: `row-label${row.selected ? " on" : ""}${row.pick ? " pick" : ""}` });
@@ -203,7 +210,7 @@ const Charts = (() => {
   // series: {style, mean, low, high, many}
   function spectrum(host, { positions, series, log, title, label, describe, height = 230, stems = false, top }) {
     const { picture, width } = canvas(host, height, label);
-    const values = series.many ? series.many.flat() : series.high || series.mean;
+    const values = series.many && series.many.length ? series.many.flat() : series.high || series.mean;
     const most = top || Math.max(...values, 1e-12), least = most * 1e-4;
     const x0 = 46, x1 = width - 8, y0 = height - (title ? 44 : 28), y1 = 8;
     const [from, to] = [Math.min(...positions), Math.max(...positions)], room = (to - from || 1) * 0.012;

@@ -4,7 +4,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const { words, models, subjects, views } = data;
   const byId = (id) => document.getElementById(id);
-  const state = { subject: data.first, view: views[0].id, scale: "linear", axis: "index" };
+  const state = { subject: data.first, view: views[0].id, scale: "linear", axis: "index", input: "last" };
   const minus = (words_) => words_.replace("-", "−");
   const metric = (value, digits = words.digits) => `${(value * words.scale).toFixed(digits)}${words.unit.replace(" ", "\u00a0")}`;
   const percent = (value, digits = 1) => minus(`${value > 0 ? "+" : ""}${(value * 100).toFixed(digits)}\u00a0%`);
@@ -32,6 +32,11 @@
     if (kind) made.className = kind;
     made.append(...children);
     return made;
+  }
+
+  // "v_N" as the paper sets it
+  function subscripted(words_) {
+    return words_.split(/_([N1])/).map((part, k) => (k % 2 ? element("sub", "", part) : part));
   }
 
   function nothing(host, reason) {
@@ -82,7 +87,7 @@
     return state.axis === "eigenvalue" ? eigenvalues : Array.from({ length: count }, (_, i) => i + 1);
   }
 
-  const axisTitle = () => (state.axis === "eigenvalue" ? "eigenvalue" : "frequency, from the lowest eigenvalue to the highest (N)");
+  const axisTitle = () => (state.axis === "eigenvalue" ? "eigenvalue" : "frequency, in order of eigenvalue");
   const frequency = (eigenvalues, i) => `frequency ${i + 1}, eigenvalue ${Charts.number(eigenvalues[i])}`;
 
   function drawSpectrum() {
@@ -102,29 +107,33 @@
     return [plot, element("div", "panel", element("div", "panel-title", Charts.swatch(models[id]), label(id)), element("div", "panel-note", note), plot)];
   }
 
-  function panels(where, draw) {
+  const energy = (share, rest) => (Number.isFinite(share) ? `${(100 * share).toFixed(share > 0.0005 && share < 0.01 ? 1 : 0)}\u00a0% of the energy is created${rest}` : "");
+
+  function panels(where, note, draw) {
     const host = document.querySelector(where), found = seen(data.creation) || {};
     const ids = data.created.filter((id) => found[id]);
     if (!ids.length) return nothing(host, "No analysis is stored for this choice.");
-    const made = ids.map((id) => [id, ...panel(id, found[id].note || "")]);
+    const made = ids.map((id) => [id, ...panel(id, note(found[id]))]);
     host.replaceChildren(...made.map((one) => one[2]));
     return made.forEach(([id, plot]) => draw(plot, id, found[id]));
   }
 
   function drawResponses() {
-    panels("#fig-responses .panels", (plot, id, found) => {
-      const many = unpack(found.filters), count = many[0].length;
-      const mean = Array.from({ length: count }, (_, i) => many.reduce((sum, row) => sum + row[i], 0) / many.length);
-      Charts.spectrum(plot, {
+    const first = state.input === "first";
+    panels("#fig-responses .panels", (found) => energy(found.shares[state.input], ""), (plot, id, found) => {
+      const many = first ? [] : unpack(found.filters), count = found.eigenvalues.length;
+      const mean = first ? found.first || [] : Array.from({ length: count }, (_, i) => many.reduce((sum, row) => sum + row[i], 0) / many.length);
+      if (!mean.length) return nothing(plot, "No response is stored.");
+      return Charts.spectrum(plot, {
         positions: positions(found.eigenvalues, count), log: state.scale === "log", height: 200, series: { style: models[id], mean, many }, title: state.axis === "eigenvalue" ? "eigenvalue" : "frequency",
-        label: `${label(id)}: output magnitudes at ${count} frequencies of ${many.length} filters for the input v_N. ${found.note || ""}`,
-        describe: (i) => [frequency(found.eigenvalues, i), `mean of the filters ${Charts.number(mean[i])}`, `largest ${Charts.number(Math.max(...many.map((row) => row[i])))}`],
+        label: `${label(id)}: output magnitudes at ${count} frequencies for the input ${first ? "v_1" : "v_N"}. ${energy(found.shares[state.input], "")}`,
+        describe: (i) => [frequency(found.eigenvalues, i), `mean of the filters ${Charts.number(mean[i])}`, ...(many.length ? [`largest ${Charts.number(Math.max(...many.map((row) => row[i])))}`] : [])],
       });
     });
   }
 
   function drawTransfer() {
-    panels("#fig-transfer .panels", (plot, id, found) => {
+    panels("#fig-transfer .panels", (found) => energy(found.shares.mean, ", mean over inputs"), (plot, id, found) => {
       if (!found.transfer) return nothing(plot, "No map is stored.");
       const matrix = unpack(found.transfer), total = found.eigenvalues.length;
       const real = (k, count) => (count === total ? k + 1 : Math.round(((k + 0.5) / count) * total + 0.5));
@@ -187,31 +196,41 @@
 
   function drawTiles() {
     const cells = seen(data.comparison) || {}, change = seen(data.change), creation = seen(data.creation) || {};
-    const tile = (name, value, note) => element("div", "tile", element("div", "value", value), element("div", "label", name), element("div", "note", note));
+    const tile = (name, value, note) => element("div", "tile", element("div", "value", value), element("div", "label", name), element("div", "note", ...subscripted(note)));
     const ranked = data.compared.filter((id) => cells[id]).sort((a, b) => cells[a].mean - cells[b].mean);
     const tiles = [];
-    if (ranked.length) tiles.push(tile(`${label(ranked[0])}: lowest ${words.metric}`, metric(cells[ranked[0]].mean), ranked[1] ? `of the ${ranked.length} compared; next ${label(ranked[1])}, ${metric(cells[ranked[1]].mean)}` : ""));
+    if (ranked.length) tiles.push(tile(`${label(ranked[0])}: ${ranked[1] ? "lowest " : ""}${words.metric}`, metric(cells[ranked[0]].mean), ranked[1] ? `of the ${ranked.length} compared; next ${label(ranked[1])}, ${metric(cells[ranked[1]].mean)}` : ""));
     for (const id of ["learn-nvgf", "lsigf"]) {
       const found = change && change.models[id];
       if (found) tiles.push(tile(`${label(id)} against the GCNN`, percent(found.value), found.ci ? `95 % interval ${percent(found.ci[0])} to ${percent(found.ci[1])}` : `relative change of the ${words.metric}`));
     }
     const made = creation["learn-nvgf"];
-    if (made && Number.isFinite(made.share)) tiles.push(tile("Energy created by the Learn NVGF", `${(100 * made.share).toFixed(0)} %`, "of its output lies at frequencies that the input does not have"));
+    if (made && Number.isFinite(made.shares.last)) tiles.push(tile("Energy created by the Learn NVGF", `${(100 * made.shares.last).toFixed(0)}\u00a0%`, "of its output for the input v_N lies at other frequencies"));
     byId("tiles").replaceChildren(...tiles);
+  }
+
+  function describeInput() {
+    const spectrum = seen(data.spectrum), found = Object.values(seen(data.creation) || {});
+    const lines = state.input === "last"
+      ? ["The input is the eigenvector of the largest eigenvalue, v_N, alone. Thin lines: magnitude of the output at every frequency, one for each of the F filters; thick line: their mean. Whatever lies left of N was created."]
+      : ["The input is the eigenvector of the smallest eigenvalue, v_1, alone. Line: magnitude of the output at every frequency, mean over the F filters. Whatever lies right of 1 was created."];
+    if (state.input === "last" && spectrum && spectrum.oneSign) lines.push("On this graph all entries of v_N have one sign: a ReLU passes a multiple of it whole or not at all, and a GCNN creates nothing from it.");
+    fill("input", lines.join(" "));
+    fill("thinned", found.length && found[0].every > 1 && state.input === "last" ? `Every ${found[0].every}th filter is drawn.` : "");
   }
 
   // ---- choice, tables, claims ----
   function fill(name, value) {
-    document.querySelectorAll(`[data-text="${name}"]`).forEach((place) => { place.textContent = value; });
+    document.querySelectorAll(`[data-text="${name}"]`).forEach((place) => { place.replaceChildren(...subscripted(value)); });
   }
 
   function draw() {
     const cells = seen(data.comparison) || {}, counts = Object.values(cells).map((cell) => cell.values.length);
     fill("subject", subjects.find((subject) => subject.id === state.subject).title);
-    fill("splits", counts.length ? String(Math.max(...counts)) : "no");
+    const splits = Math.max(0, ...counts);
+    fill("splits", splits === 1 ? "1 split" : `${splits} splits`);
     fill("anchors", data.anchors.some((id) => cells[id]) ? `${words.anchors} stand beside them on the same signals and splits.` : "");
-    const found = Object.values(seen(data.creation) || {});
-    fill("thinned", found.length && found[0].every > 1 ? `Every ${found[0].every}th filter is drawn.` : "");
+    describeInput();
     drawTiles();
     drawComparison();
     drawChange();
@@ -269,6 +288,7 @@
       state[key] = button.dataset.value;
       drawSpectrum();
       drawResponses();
+      describeInput();
     }));
   }
 
@@ -294,6 +314,7 @@
   document.querySelectorAll("tr[data-subject]").forEach((row) => row.addEventListener("click", () => choose({ subject: row.dataset.subject })));
   segments(byId("scale"), "scale");
   segments(byId("axis"), "axis");
+  segments(byId("input"), "input");
   document.querySelectorAll(".filters").forEach(filters);
   if (subjects.length < 2) { byId("overview").hidden = true; byId("previous").hidden = true; byId("next").hidden = true; }
   if (views.length < 2) byId("views").hidden = true;
