@@ -19,8 +19,8 @@ WORDS = {
         ("learn-nvgf", "gat", "gcn", "sgc"), CHANGED, ("logistic-regression", "linear-svm"),
     ),
     "movies": Words(
-        "movies", texts_of("movies"), "movie", "RMSE", "", 1.0,
-        ("learn-nvgf", "rmgcnn", "rmcayley", "nearest"), CHANGED, ("means", "item-knn"),
+        "movies", texts_of("movies"), "movie", "RMSE", "rating points", 1.0,
+        ("learn-nvgf", "rmgcnn", "rmcayley", "nearest-neighbour"), CHANGED, ("mean-of-means", "item-knn"),
     ),
 }  # fmt: skip
 LEVELS = (7, 8, 9, 11, 7, 7.2, 8.5, 10, 6)
@@ -80,7 +80,7 @@ def content(
                 errors = np.abs(rng.normal(typical, 1.5, splits)) * factor
                 means[model] = errors.mean()
                 half = 2.26 * errors.std(ddof=1) / np.sqrt(splits) if splits > 1 else np.nan
-                features, order = (None, None) if model in (*words.anchors, "nearest") else (32, 3)
+                features, order = (None, None) if model in (*words.anchors, "nearest-neighbour") else (32, 3)
                 scores.append(
                     Score(view, subject, model, tuple(errors), errors.mean(), errors.std(), errors.mean() - half,
                           errors.mean() + half, 0.001 if features else None, features, order, rng.uniform(1, 9))

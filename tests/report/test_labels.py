@@ -16,7 +16,7 @@ def test_every_architecture_has_a_name_and_those_of_a_figure_look_different() ->
     for figure in (
         FREQUENCY_MODELS,
         ("learn-nvgf", "gat", "gcn", "sgc"),
-        ("learn-nvgf", "rmgcnn", "rmcayley", "nearest"),
+        ("learn-nvgf", "rmgcnn", "rmcayley", "nearest-neighbour"),
     ):
         assert len({MODELS[name].color for name in figure}) == 4
     assert all(one.shape < len(MARKERS) and one.color < len(PALETTE) for one in MODELS.values())

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nvgf.cli.app import app
+from nvgf.experiments.compact import write_table
 from nvgf.experiments.rows import Row
 from nvgf.experiments.store import Store
 from nvgf.report import read_run, render_page
@@ -56,7 +57,9 @@ def _analyses(subject: str = "austen", setting: str = "paper") -> list[tuple[tup
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     with Store(tmp_path / "run", write=True) as store:
-        store.add_run({"command": ["nvgf", "authorship", "run"], "versions": {"torch": "2.13.0"}, "source": None})
+        store.add_run(
+            {"command": "nvgf authorship run", "study": "authorship", "versions": {"torch": "2.13.0"}, "source": None}
+        )
         store.add([*_rows(), *_rows("poe", scale=2.0), *_rows(setting="scaled", scale=0.5)], _analyses())
     return tmp_path / "run"
 
@@ -153,12 +156,12 @@ def test_command_writes_page_and_figures_and_prints_the_path_last(run: Path, tmp
 
 
 def test_command_refuses_bad_input(run: Path, tmp_path: Path) -> None:
-    assert "there is no run at" in _refused([str(tmp_path / "nowhere")])
+    assert "there are no results at" in _refused([str(tmp_path / "nowhere")])
     (tmp_path / "empty").mkdir()
     assert "there is no result store at" in _refused([str(tmp_path / "empty")])
     with Store(tmp_path / "none", write=True):
         pass
-    assert "has nothing to report: no trained model is stored" in _refused([str(tmp_path / "none")])
+    assert "has no results yet" in _refused([str(tmp_path / "none")])
     assert "--select must be one of valid, test, paper, got 'luck'" in _refused([str(run), "--select", "luck"])
     assert "cannot be written: there is no folder" in _refused([str(run), "-o", str(tmp_path / "a" / "b.html")])
     (tmp_path / "text.sqlite").write_text("no database at all" * 100)
@@ -171,5 +174,23 @@ def test_command_refuses_bad_input(run: Path, tmp_path: Path) -> None:
 def test_one_report_is_about_one_study(tmp_path: Path) -> None:
     with Store(tmp_path, write=True) as store:
         store.add([*_rows(), *_rows("star-wars", study="movies")])
-    with pytest.raises(ValueError, match=r"holds several studies \(authorship, movies\); a report is about one"):
+    with pytest.raises(ValueError, match="several studies: authorship, movies"):
         read_run(tmp_path)
+
+
+def test_analyses_of_every_setting_are_shown_in_their_own(run: Path) -> None:
+    with Store(run, write=True) as store:
+        store.add([], _analyses(setting="scaled"))
+    assert [(one.view, one.subject) for one in read_run(run).analyses] == [
+        ("paper/excerpt", "austen"),
+        ("scaled/excerpt", "austen"),
+    ]
+
+
+def test_a_compact_table_has_a_report_too(run: Path, tmp_path: Path) -> None:
+    write_table(tmp_path / "results.csv", Store(run).rows(), {})
+    content = read_run(tmp_path / "results.csv")
+    assert len(content.scores) == 3 * len(ERRORS)
+    assert content.curves == ()
+    outcome = CliRunner().invoke(app, ["report", str(tmp_path / "results.csv")])
+    assert outcome.stdout.splitlines()[-1] == str(tmp_path / "results.html")

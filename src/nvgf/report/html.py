@@ -97,7 +97,7 @@ def _errors(content: Content, view: str) -> str:
             )
         rows.append((subject, cells))
     note = (
-        f"Mean over the splits ± one third of the standard deviation{', in percent' if words.unit else ''}; "
+        f"Mean over the splits ± one third of the standard deviation{', in percent' if words.unit == '%' else ''}; "
         f"the lowest of each row is bold. {_sentence(content.selection)}"
     )
     head = [words.subject.capitalize(), *(style(model).label for model in models)]

@@ -34,10 +34,10 @@ MODELS = {
     "linear-svm": Style("Linear SVM", 8, 2),
     "rmgcnn": Style("RMGCNN", 1, 1),
     "rmcayley": Style("RMCayley", 2, 2),
-    "nearest": Style("Nearest neighbour", 3, 3),
-    "means": Style("User and item means", 7, 1),
+    "nearest-neighbour": Style("Nearest neighbour", 3, 3),
+    "mean-of-means": Style("Mean of means", 7, 1),
     "item-knn": Style("Item kNN", 8, 2),
-    "factorisation": Style("Matrix factorisation", 9, 4),
+    "biased-mf": Style("Matrix factorisation", 9, 4),
 }
 
 
@@ -124,8 +124,8 @@ class Words:
 
     @property
     def space_unit(self) -> str:
-        """What follows a number: nothing, or the unit after a space."""
-        return f" {self.unit}" if self.unit else ""
+        """What follows every number: a sign for the unit, but no words."""
+        return f" {self.unit}" if self.unit == "%" else ""
 
     @property
     def models(self) -> tuple[str, ...]:

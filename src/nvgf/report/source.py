@@ -10,79 +10,85 @@ from typing import Any
 import numpy as np
 
 from nvgf.experiments import tables
-from nvgf.experiments.analysis import gather
 from nvgf.experiments.claims import evaluate
 from nvgf.experiments.rows import Row
+from nvgf.experiments.runs import load_results
 from nvgf.experiments.statistics import mean_interval
-from nvgf.experiments.store import AnalysisKey, Store
-from nvgf.experiments.study import Hyper, Study, make_study
+from nvgf.experiments.study import Hyper, Study
 from nvgf.experiments.tables import Place, Selection, Summary
-from nvgf.report.content import Analysis, Best, Change, Content, Curve, Score, Verdict, View
+from nvgf.report.content import Analysis, Best, Change, Content, Curve, Matrix, Score, Verdict, View
 from nvgf.report.labels import Words, settings_text, texts_of
 
 
 def read_run(run: str | Path, *, selection: Selection = "valid", subjects: Sequence[str] | None = None) -> Content:
-    """Read everything that a report shows from a run folder (or from its store file).
+    """Read everything that a report shows from a run folder, its store, or a compact table of results.
 
     Args:
-        run: the folder that a run wrote.
+        run: the folder that a run wrote, or the table (``NAME.csv``).
         selection: how hyper-parameters are chosen where several were trained.
         subjects: only these; by default all that there are.
     """
-    run = Path(run)
-    if not run.exists():
-        raise FileNotFoundError(f"there is no run at {run}; expected a folder that `nvgf authorship run` or such wrote")
-    with Store(run) as store:
-        rows, analyses, runs = store.rows(), store.analyses(), store.runs()
+    results = load_results(run)
+    study, rows, runs = results.study, list(results.rows), results.runs
     if not rows:
         raise ValueError(f"{run} has nothing to report: no trained model is stored")
-    names = sorted({row.study for row in rows})
-    if len(names) > 1:
-        raise ValueError(f"{run} holds several studies ({', '.join(names)}); a report is about one")
-    study = make_study(names[0], next((one["source"] for one in runs if one.get("source")), None))
+    analysed: dict[str, Mapping[str, Any]] = dict(results.analysis.get("subjects", {}))
     if subjects:
         wanted = {study.check_subject(name) for name in subjects}
         rows = [row for row in rows if row.subject in wanted]
         if not rows:
             raise ValueError(f"{run} has no rows for {', '.join(sorted(wanted))}")
-        analyses = {key: value for key, value in analyses.items() if key[0] in wanted}
-    return content_of(study, rows, analyses, runs, selection=selection)
+        analysed = {subject: value for subject, value in analysed.items() if subject in wanted}
+    return content_of(study, rows, analysed, runs, selection=selection)
 
 
 def content_of(
     study: Study,
     rows: Sequence[Row],
-    analyses: Mapping[AnalysisKey, Any],
+    analysed: Mapping[str, Mapping[str, Any]],
     runs: Sequence[Mapping[str, Any]] = (),
     *,
     selection: Selection = "valid",
 ) -> Content:
-    """Return the content of a report on some rows and analyses of a study."""
+    """Return the content of a report on some rows of a study and the ``subjects`` of their ``analysis.json``."""
     chosen = _chosen(rows, study, selection)
     changes = tables.relative_change(rows, study, selection)
     present = {row.subject for row in rows}
     known = [subject for subject in study.subjects if subject in present]
     subjects = (*known, *sorted(present.difference(known)))
-    words = _words(study)
+    by_view = _by_view(analysed)
     return Content(
-        words=words,
+        words=_words(study),
         views=_views(rows, study),
         subjects=subjects,
-        titles=_titles(study, subjects, analyses),
+        titles=_titles(study, subjects, analysed),
         scores=tuple(_score(summary, study) for summary in chosen),
         changes=tuple(
             Change(_view(c.place), c.place.subject, c.model, c.change, c.interval.low, c.interval.high) for c in changes
         ),
         groups={(_view(group.place), group.place.subject): group.number for group in tables.groups(changes)},
         curves=tuple(_curves(rows, chosen)),
-        analyses=tuple(_analyses(analyses)),
-        verdicts=tuple(_verdicts(study, rows, analyses, selection)),
+        analyses=tuple(
+            _analysis(view, subject, value) for view, of in by_view.items() for subject, value in of.items()
+        ),
+        verdicts=tuple(_verdicts(study, rows, by_view, selection)),
         best=tuple(_best(rows, study, selection)),
         selection=tables.SELECTION_NOTES[selection],
         tolerance=tables.ALIKE,
         commands=tuple(dict.fromkeys(_command(one["command"]) for one in runs if one.get("command"))),
         record=_record(rows, runs),
     )
+
+
+def _by_view(analysed: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Return the analyses by view and subject; each subject keeps those of its other settings under ``others``."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for subject, first in sorted(analysed.items()):
+        places = {f"{first['setting']}/{first['split_by']}": first, **first.get("others", {})}
+        for view, value in places.items():
+            if "eigenvalues" in value:
+                found.setdefault(view, {})[subject] = value
+    return found
 
 
 def _view(place: Place) -> str:
@@ -115,8 +121,8 @@ def _words(study: Study) -> Words:
     )
 
 
-def _titles(study: Study, subjects: Iterable[str], analyses: Mapping[AnalysisKey, Any]) -> dict[str, str]:
-    stored = {key[0]: value["title"] for key, value in analyses.items() if key[3] == "data" and "title" in value}
+def _titles(study: Study, subjects: Iterable[str], analysed: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    stored = {subject: value["title"] for subject, value in analysed.items() if "title" in value}
     found = {}
     for subject in subjects:
         if subject in stored or subject in study.subjects:
@@ -169,38 +175,41 @@ def _curves(rows: Iterable[Row], chosen: Iterable[Summary]) -> Iterable[Curve]:
             yield Curve(_view(place), place.subject, model, steps, tuple(mean[:finite].tolist()))
 
 
-def _analyses(stored: Mapping[AnalysisKey, Any]) -> Iterable[Analysis]:
-    for (subject, setting, split_by, name), value in sorted(stored.items()):
-        if name != "data":
-            continue
-        models = {key[3]: one for key, one in stored.items() if key[:3] == (subject, setting, split_by)}
-        del models["data"]
-        yield Analysis(
-            f"{setting}/{split_by}",
-            subject,
-            np.asarray(value["eigenvalues"], dtype=np.float64),
-            np.asarray(value["input_mean"], dtype=np.float64),
-            np.asarray(value["input_std"], dtype=np.float64),
-            {model: np.abs(np.asarray(one["outputs"], dtype=np.float64)) for model, one in sorted(models.items())},
-            {model: np.asarray(one["transfer"], dtype=np.float64) for model, one in sorted(models.items())},
-            {model: float(one["creation_last"]) for model, one in sorted(models.items())},
-            {model: np.asarray(one["first_outputs"], dtype=np.float64) for model, one in sorted(models.items())},
-            {model: float(one["creation_first"]) for model, one in sorted(models.items())},
-            {model: float(one["creation"]) for model, one in sorted(models.items())},
-            bool(value.get("last_is_positive", False)),
-        )
+def _analysis(view: str, subject: str, value: Mapping[str, Any]) -> Analysis:
+    models = {model: one for model, one in sorted(value["models"].items()) if "outputs" in one}
+
+    def arrays(name: str) -> dict[str, Matrix]:
+        return {model: np.abs(np.asarray(one[name], dtype=np.float64)) for model, one in models.items()}
+
+    def shares(name: str) -> dict[str, float]:
+        return {model: float(one[name]) for model, one in models.items()}
+
+    return Analysis(
+        view,
+        subject,
+        np.asarray(value["eigenvalues"], dtype=np.float64),
+        np.asarray(value["input_mean"], dtype=np.float64),
+        np.asarray(value["input_std"], dtype=np.float64),
+        arrays("outputs"),
+        arrays("transfer"),
+        shares("creation_last"),
+        arrays("first_outputs"),
+        shares("creation_first"),
+        shares("creation"),
+        bool(value.get("last_is_positive", False)),
+    )
 
 
 def _verdicts(
-    study: Study, rows: Sequence[Row], stored: Mapping[AnalysisKey, Any], selection: Selection
+    study: Study, rows: Sequence[Row], by_view: Mapping[str, Mapping[str, Any]], selection: Selection
 ) -> Iterable[Verdict]:
     for setting, split_by in dict.fromkeys((row.setting, row.split_by) for row in rows):
+        view = f"{setting}/{split_by}"
         # The analyses of this setting alone, so that a claim about spectra speaks of the same models as its errors.
-        of_view = {key: value for key, value in stored.items() if key[1:3] == (setting, split_by)}
-        for one in evaluate(
-            rows, gather(study, of_view), study=study, selection=selection, setting=setting, split_by=split_by
-        ):
-            yield Verdict(f"{setting}/{split_by}", one.text, one.verdict, one.statistic, one.where, one.note)
+        analysis = {"subjects": by_view.get(view, {})}
+        found = evaluate(rows, analysis, study=study, selection=selection, setting=setting, split_by=split_by)
+        for one in found:
+            yield Verdict(view, one.text, one.verdict, one.statistic, one.where, one.note)
 
 
 def _best(rows: Iterable[Row], study: Study, selection: Selection) -> Iterable[Best]:
