@@ -67,7 +67,7 @@ def _input(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
     verdict: Answer = "holds" if share >= bound else "does not hold"
     text = (
         f"{100 * (1 - high):.0f} % of the energy is in the lower half of the spectrum, {100 * last:.0f} % at v_N "
-        f"alone; without v_N {100 * (1 - rest):.0f} % of the rest is in the lower half (at least {100 * bound:g} % wanted)"
+        f"alone; without v_N {100 * (1 - rest):.0f} % of the rest (at least {100 * bound:g} % wanted)"
     )
     note = "v_N is the positive vector of a non-negative S." if facts.get("last_is_positive", False) else ""
     return Finding(verdict, text, {"high": high, "last": last, "rest": rest}, note)
