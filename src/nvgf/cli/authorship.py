@@ -8,9 +8,14 @@ from typing import Annotated
 import typer
 
 from nvgf.cli.experiment import (
+    AnalyseOption,
     DaskOption,
     DeviceOption,
+    FollowOption,
+    GridOption,
+    LimitOption,
     ModelsOption,
+    PartOption,
     ReportOption,
     SeedOption,
     SelectOption,
@@ -49,34 +54,30 @@ def run(
 
     What is in the run folder already is not trained again. The last line is the path of the report.
     """
-    from nvgf.cli.experiment import default_out, names, selection_of, show_run, train
-    from nvgf.experiments.cells import enumerate_cells
-    from nvgf.experiments.session import Place
+    from nvgf.cli.experiment import names, run_both
     from nvgf.experiments.study import make_study
 
-    selection = selection_of(select)
-    study = make_study("authorship", str(corpus) if corpus else None)
-    authors = None if author.strip().casefold() == "all" else names(author)
-    cells = enumerate_cells(
-        study,
-        subjects=authors,
-        models=names(models),
-        settings=names(setting),
+    run_both(
+        make_study("authorship", str(corpus) if corpus else None),
+        None if author.strip().casefold() == "all" else names(author),
         splits=splits,
+        models=models,
+        setting=setting,
         split_by=split_by,
+        device=device,
         seed=seed,
-        analyse=True,
+        out=out,
+        workers=workers,
+        dask=dask,
+        select=select,
+        report=report,
     )
-    folder = out or default_out(study, authors)
-    settings = {"author": author, "splits": splits, "models": models, "setting": setting, "split_by": split_by}
-    train(study, cells, folder, Place(device, workers, dask), {**settings, "device": device, "seed": seed})
-    show_run(folder, selection, with_report=report)
 
 
 @app.command()
 def sweep(
     authors: Annotated[str | None, typer.Option("--authors", help="Separated by commas; all by default.")] = None,
-    grid: Annotated[str, typer.Option("--grid", help="paper, the exhaustive search, or table.")] = "paper",
+    grid: GridOption = "paper",
     models: ModelsOption = None,
     setting: SettingOption = None,
     splits: SplitsOption = None,
@@ -87,12 +88,10 @@ def sweep(
     corpus: CorpusOption = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,
-    part: Annotated[str | None, typer.Option("--part", help="1/4: the first of four parts of the authors.")] = None,
-    limit: Annotated[float | None, typer.Option("--limit", help="Minutes after which no new batch is begun.")] = None,
-    analyse: Annotated[bool, typer.Option("--analyse/--no-analyse", help="Store spectra of trained models.")] = True,
-    follow: Annotated[
-        bool, typer.Option("--follow/--no-follow", help="Then run experiment 2 at the chosen hyper-parameters too.")
-    ] = True,
+    part: PartOption = None,
+    limit: LimitOption = None,
+    analyse: AnalyseOption = True,
+    follow: FollowOption = True,
     select: SelectOption = "valid",
     report: ReportOption = False,
 ) -> None:
@@ -100,29 +99,26 @@ def sweep(
 
     With the defaults these are the 15,120 trainings of the paper, experiment 2 and the baselines.
     """
-    from nvgf.cli.experiment import default_out, names, selection_of, show_run, train
-    from nvgf.experiments.follow import sweep_cells
-    from nvgf.experiments.session import Place
+    from nvgf.cli.experiment import names, search
     from nvgf.experiments.study import make_study
 
-    selection = selection_of(select)
-    study = make_study("authorship", str(corpus) if corpus else None)
-    chosen = names(authors)
-    cells = sweep_cells(
-        study,
-        subjects=chosen,
-        models=names(models),
-        settings=names(setting),
-        splits=splits,
-        split_by=split_by,
+    search(
+        make_study("authorship", str(corpus) if corpus else None),
+        names(authors),
         grid=grid,
-        seed=seed,
-        analyse=analyse,
+        splits=splits,
+        models=models,
+        setting=setting,
+        split_by=split_by,
         device=device,
+        seed=seed,
+        out=out,
+        workers=workers,
+        dask=dask,
+        part=part,
+        limit=limit,
+        analyse=analyse,
+        follow=follow,
+        select=select,
+        report=report,
     )
-    folder = out or default_out(study, chosen, "sweep")
-    settings = {"authors": authors, "grid": grid, "models": models, "setting": setting, "splits": splits, "seed": seed}
-    place = Place(device, workers, dask, limit)
-    follows = follow and models is None
-    train(study, cells, folder, place, {**settings, "device": device, "part": part}, follow=follows, part=part)
-    show_run(folder, selection, with_report=report)

@@ -26,6 +26,13 @@ SelectOption = Annotated[
     str, typer.Option("--select", help="Choose hyper-parameters by: valid, test (as the paper did) or paper.")
 ]
 ReportOption = Annotated[bool, typer.Option("--report/--no-report", help="Write the page of the run.")]
+GridOption = Annotated[str, typer.Option("--grid", help="paper, the exhaustive search, or table.")]
+PartOption = Annotated[str | None, typer.Option("--part", help="1/4: the first of four parts of the subjects.")]
+LimitOption = Annotated[float | None, typer.Option("--limit", help="Minutes after which no new batch is begun.")]
+AnalyseOption = Annotated[bool, typer.Option("--analyse/--no-analyse", help="Store spectra of trained models.")]
+FollowOption = Annotated[
+    bool, typer.Option("--follow/--no-follow", help="Then run experiment 2 at the chosen hyper-parameters too.")
+]
 
 
 def names(text: str | None) -> list[str] | None:
@@ -45,6 +52,89 @@ def selection_of(text: str) -> Selection:
     if found is None:
         raise ValueError(f"--select must be one of {', '.join(get_args(Selection))}, got {text!r}")
     return found
+
+
+def run_both(
+    study: Study,
+    subjects: Sequence[str] | None,
+    *,
+    splits: int | None,
+    models: str | None,
+    setting: str | None,
+    device: str,
+    seed: int,
+    out: Path | None,
+    workers: int | None,
+    dask: str | None,
+    select: str,
+    report: bool,
+    split_by: str | None = None,
+) -> None:
+    """Run both experiments of the paper, at the hyper-parameters of the paper, and show what came of them."""
+    from nvgf.experiments.cells import enumerate_cells
+    from nvgf.experiments.session import Place
+
+    selection = selection_of(select)
+    cells = enumerate_cells(
+        study,
+        subjects=subjects,
+        models=names(models) or study.default_models(device),
+        settings=names(setting),
+        splits=splits,
+        split_by=split_by,
+        seed=seed,
+        analyse=True,
+    )
+    folder = out or default_out(study, subjects)
+    settings = {"subjects": subjects, "splits": splits, "models": models, "setting": setting, "split_by": split_by}
+    train(study, cells, folder, Place(device, workers, dask), {**settings, "device": device, "seed": seed})
+    show_run(folder, selection, with_report=report)
+
+
+def search(
+    study: Study,
+    subjects: Sequence[str] | None,
+    *,
+    grid: str,
+    splits: int | None,
+    models: str | None,
+    setting: str | None,
+    device: str,
+    seed: int,
+    out: Path | None,
+    workers: int | None,
+    dask: str | None,
+    part: str | None,
+    limit: float | None,
+    analyse: bool,
+    follow: bool,
+    select: str,
+    report: bool,
+    split_by: str | None = None,
+) -> None:
+    """Search hyper-parameters, and show what came of it."""
+    from nvgf.experiments.follow import sweep_cells
+    from nvgf.experiments.session import Place
+
+    selection = selection_of(select)
+    cells = sweep_cells(
+        study,
+        subjects=subjects,
+        models=names(models),
+        settings=names(setting),
+        splits=splits,
+        split_by=split_by,
+        grid=grid,
+        seed=seed,
+        analyse=analyse,
+        device=device,
+    )
+    folder = out or default_out(study, subjects, "sweep")
+    settings = {"subjects": subjects, "grid": grid, "models": models, "setting": setting, "splits": splits}
+    settings |= {"split_by": split_by, "seed": seed, "device": device, "part": part}
+    place, follows = Place(device, workers, dask, limit), follow and models is None
+    train(study, cells, folder, place, settings, follow=follows, part=part)
+    show_run(folder, selection, with_report=report)
 
 
 def train(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import inspect
 import json
@@ -99,10 +100,10 @@ class MovieStudy(Study):
     def subjects(self) -> tuple[str, ...]:
         """The paper's five targets, the most rated first; for other ratings the five most rated movies."""
         paper = tuple(PAPER_TARGETS)
-        if self.source is None or all(self._place(key) is not None for key in paper):
+        if self.source is None or all(key in self._places for key in paper):
             return paper
         most = sorted(range(self.ratings.num_items), key=lambda place: -self.ratings.counts()[place])[:TARGETS]
-        return tuple(self._key(place) for place in most)
+        return tuple(self._keys[place] for place in most)
 
     def check_subject(self, name: str) -> str:
         """Return the key of a movie on the graph, by its key, its title or a part of it, or its id."""
@@ -111,19 +112,19 @@ class MovieStudy(Study):
             return key
         if key in self._places:
             return key
-        words = key.replace("-", " ")
         if key.isdigit():
-            return self._key(self.ratings.item(int(key)))
-        if not any(words in _slug(title).replace("-", " ") for title in self.ratings.titles):
-            return check_name(key, self._keys, self.subject_noun)
-        return self._key(self.ratings.item(name))
+            return self._keys[self.ratings.item(int(key))]
+        if not any(key in _slug(title) for title in self.ratings.titles):
+            near = difflib.get_close_matches(key, self._keys, n=3, cutoff=0.5)
+            return check_name(key, tuple(near) or self.subjects, self.subject_noun)
+        return self._keys[self.ratings.item(name)]
 
     def title(self, subject: str) -> str:
         """Return the movie's title without its year; its key where the ratings are not at hand."""
         if subject in PAPER_TARGETS:
             return PAPER_TARGETS[subject].title
         try:
-            place = self._place(subject)
+            place = self._places.get(subject)
         except FileNotFoundError:
             place = None
         return subject if place is None else _without_year(self.ratings.titles[place])
@@ -202,17 +203,10 @@ class MovieStudy(Study):
     def _options(self, data: Data) -> dict[str, Any]:
         if data.setting not in self.settings:
             raise ValueError(f"setting must be one of {', '.join(self.settings)}, got {data.setting!r}")
-        place = self._place(data.subject)
+        place = self._places.get(data.subject)
         if place is None:
             raise ValueError(f"there is no movie {data.subject!r} among the {self.ratings.num_items} most rated")
         return {"target": self.ratings.item_ids[place], "split": data.split, "scaling": data.setting}
-
-    def _place(self, key: str) -> int | None:
-        """Return the position of the movie with a key."""
-        return self._places.get(key)
-
-    def _key(self, place: int) -> str:
-        return self._keys[place]
 
     @cached_property
     def _keys(self) -> tuple[str, ...]:
