@@ -8,8 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from nvgf.experiments.claim_tests import Test, all_better, better, between, by_about, on_par, ordered, size, spectrum
+from nvgf.experiments.claim_tests import (
+    Test,
+    all_better,
+    better,
+    between,
+    by_about,
+    gap,
+    on_par,
+    ordered,
+    pairs,
+    size,
+    spectrum,
+    too_few,
+)
 from nvgf.experiments.claims import Answer, Claim, Evidence, Finding, decide
+from nvgf.experiments.statistics import proportion_interval
 from nvgf.experiments.tables import ALIKE
 
 LEARN, GCNN, LSIGF, DESIGN = "learn-nvgf", "gcnn", "lsigf", "design-nvgf"
@@ -19,9 +33,6 @@ RESAMPLES = 2000
 
 
 def _usually_significant(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
-    from nvgf.experiments.claim_tests import gap, pairs
-    from nvgf.experiments.statistics import proportion_interval
-
     found = [
         gap(evidence, [both])
         for first, second in pairwise(ORDER)
@@ -32,7 +43,10 @@ def _usually_significant(evidence: Evidence, thresholds: Mapping[str, Any]) -> F
     significant = sum(one.low > 0 for one in found)
     low, high = proportion_interval(significant, len(found))
     text = f"{significant} of {len(found)} neighbouring pairs differ in the stated direction [{low:.2f}, {high:.2f}]"
-    return Finding(decide(low, high, above=thresholds["share"]), text, {"significant": significant, "n": len(found)})
+    verdict = decide(low, high, above=thresholds["share"])
+    note = too_few(evidence, len(evidence.comparison.keys() & {(a, LEARN) for a, _ in evidence.comparison}))
+    numbers = {"significant": significant, "n": len(found)}
+    return Finding("undecided" if note else verdict, text, numbers, note)
 
 
 def _changes(evidence: Evidence) -> tuple[list[str], dict[str, np.ndarray]]:

@@ -19,6 +19,8 @@ from nvgf.experiments.tables import Summary, difference
 Experiment = Literal["comparison", "creation"]
 Test = Callable[[Evidence, Mapping[str, Any]], Finding | None]
 SIGNIFICANCE = 0.05
+FEWEST = 5
+"""With fewer subjects a statement about all of them stays undecided."""
 
 
 def pairs(
@@ -55,7 +57,8 @@ def gap(evidence: Evidence, both: Sequence[tuple[Summary, Summary]], *, relative
 def tell(evidence: Evidence, first: str, second: str, both: Sequence[tuple[Summary, Summary]], found: Interval) -> str:
     """Return a gap in words."""
     metric = evidence.study.metric
-    unit = metric.unit or ""
+    # A difference of percentages is in points, so that it is not taken for a relative one.
+    unit = "points" if metric.unit == "%" else metric.unit
     scaled = found.scaled(metric.scale)
     text = f"{second} minus {first}: {scaled.text(f' {unit}' if unit else '', 3 if metric.scale == 1 else 2)}"
     if len(both) == 1:
@@ -68,6 +71,13 @@ def tell(evidence: Evidence, first: str, second: str, both: Sequence[tuple[Summa
     )
 
 
+def too_few(evidence: Evidence, count: int) -> str:
+    """Return what to say where so few subjects were run that nothing can be said about all; else an empty text."""
+    study = evidence.study
+    needed = min(FEWEST, len(study.subjects))
+    return f"Only {count} {study.subject_noun}{'s' * (count > 1)} of {len(study.subjects)}." if count < needed else ""
+
+
 def better(first: str, second: str, experiment: Experiment, subject: str | None = None) -> Test:
     """Test that ``first`` has the smaller error, for one subject or over all."""
 
@@ -77,8 +87,9 @@ def better(first: str, second: str, experiment: Experiment, subject: str | None 
             return None
         found = gap(evidence, both)
         verdict = decide(found.low, found.high, above=thresholds.get("gain", 0.0))
-        note = "" if subject or len(both) > 1 else f"Only {both[0][0].place.subject} was run."
-        return Finding(verdict, tell(evidence, first, second, both, found), numbers_of(found), note)
+        note = "" if subject else too_few(evidence, len(both))
+        text = tell(evidence, first, second, both, found)
+        return Finding("undecided" if note else verdict, text, numbers_of(found), note)
 
     return test
 
@@ -103,7 +114,8 @@ def ordered(models: Sequence[str], experiment: Experiment, subject: str | None =
         right = [p < SIGNIFICANCE and one.mean > 0 for p, one in zip(corrected, found, strict=True)]
         wrong = [p < SIGNIFICANCE and one.mean < 0 for p, one in zip(corrected, found, strict=True)]
         verdict: Answer = "holds" if all(right) else "does not hold" if any(wrong) else "undecided"
-        return Finding(verdict, "; ".join(texts), {"p_corrected": corrected})
+        note = "" if subject else too_few(evidence, len(both))
+        return Finding("undecided" if note else verdict, "; ".join(texts), {"p_corrected": corrected}, note)
 
     return test
 
@@ -125,7 +137,9 @@ def on_par(first: str, second: str, experiment: Experiment, subjects: Sequence[s
         names = [group[0][0].place.subject if len(group) == 1 else "all" for group in groups]
         texts = [f"{name} {one.scaled(100).text(' %', 0)}" for name, one in zip(names, found, strict=True)]
         text = f"{second} relative to {first}: {', '.join(texts)}; margin {100 * margin:g} %"
-        return Finding(verdict, text, {name: numbers_of(one) for name, one in zip(names, found, strict=True)})
+        note = "" if subjects is not None else too_few(evidence, len(both))
+        numbers = {name: numbers_of(one) for name, one in zip(names, found, strict=True)}
+        return Finding("undecided" if note else verdict, text, numbers, note)
 
     return test
 
