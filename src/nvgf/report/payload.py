@@ -97,7 +97,7 @@ def _score(score: Score) -> dict[str, Any]:
 def _interval(change: Change) -> dict[str, Any]:
     found: dict[str, Any] = {"value": number(change.value, 6)}
     if math.isfinite(change.low) and math.isfinite(change.high):
-        found["ci"] = _numbers((change.low, change.high))
+        found["ci"] = _numbers((change.low, change.high), 6)
     return found
 
 
