@@ -29,6 +29,9 @@ from nvgf.training.plan import plan
 from nvgf.training.run import Run
 from nvgf.training.stack.data import TaskCache
 
+STEPS = 5
+"""Steps at a time, those between two validations: each candidate finds its own data in the cache, as in training."""
+
 SEVEN = {
     "lsigf": ({"features": 32, "order": 3}, 0.001),
     "gcnn": ({"features": 32, "order": 3}, 0.001),
@@ -113,27 +116,29 @@ def alegnn_model(path: str, shift: torch.Tensor, features: int, order: int) -> n
 
 
 def stepper(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> Callable[[], None]:
-    """Return a function that takes one training step of a module: a batch of 20, cross-entropy, Adam."""
+    """Return a function that takes training steps of a module: batches of 20, cross-entropy, Adam."""
     adam = torch.optim.Adam(model.parameters(), lr=0.001)
 
     def step() -> None:
-        rows = torch.randint(len(x), (20,))
-        adam.zero_grad()
-        nn.functional.cross_entropy(model(x[rows]), y[rows]).backward()
-        adam.step()
+        for _ in range(STEPS):
+            rows = torch.randint(len(x), (20,))
+            adam.zero_grad()
+            nn.functional.cross_entropy(model(x[rows]), y[rows]).backward()
+            adam.step()
 
     return step
 
 
 def our_steps(job: Job) -> dict[str, Callable[[], None]]:
-    """Return functions that take one step of a job in the engine, without validation: in torch, and compiled."""
+    """Return functions that take steps of a job in the engine, without validation: in torch, and compiled."""
     (piece,) = plan([job], torch.device("cpu"))
     run = Run(piece.net([job], TaskCache(torch.device("cpu"))))
     run.run_block()
 
     def step() -> None:
         with torch.no_grad():
-            run.one_step(0)
+            for offset in range(STEPS):
+                run.one_step(offset)
 
     steps: dict[str, Callable[[], None]] = {"nvgf torch": step}
     compiled = Run(piece.net([job], TaskCache(torch.device("cpu"))), native=True)
@@ -141,7 +146,7 @@ def our_steps(job: Job) -> dict[str, Callable[[], None]]:
     if native is not None:
         compiled.run_block()
         rows, weights = compiled.block_rows
-        steps["nvgf native"] = lambda: native.run(rows[:1], weights[:1])
+        steps["nvgf native"] = lambda: native.run(rows, weights)
     return steps
 
 
@@ -277,7 +282,7 @@ def copy_bandwidth(device: torch.device) -> float:
 
 def _table(times: dict[str, float], reference: str) -> None:
     for name, seconds in times.items():
-        print(f"  {name:12s} {seconds * 1e3:9.3f} ms   {times[reference] / seconds:7.1f} x")
+        print(f"  {name:12s} {seconds / STEPS * 1e3:9.3f} ms   {times[reference] / seconds:7.1f} x")
 
 
 def main() -> None:
