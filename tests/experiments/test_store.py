@@ -129,7 +129,7 @@ def test_a_store_in_a_folder_where_nothing_can_be_made_is_read(tmp_path, make_ro
     with Store(tmp_path / "a", write=True) as store:
         store.add([make_row()])
     shutil.copy(tmp_path / "a" / "results.sqlite", tmp_path / "copy.sqlite")
-    os.chmod(tmp_path / "copy.sqlite", 0o444)
+    (tmp_path / "copy.sqlite").chmod(0o444)
     assert len(Store(tmp_path / "copy.sqlite")) == 1
 
 

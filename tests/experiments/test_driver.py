@@ -1,0 +1,216 @@
+import threading
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from nvgf.experiments import Outcome, Store, enumerate_cells
+from nvgf.experiments import driver as driver_module
+from nvgf.experiments.console import PlainLog, duration
+from nvgf.experiments.driver import missing, sweep
+from nvgf.experiments.pools import DaskPool, Pool, ProcessPool, worker_was_lost
+from nvgf.experiments.session import Place, parse_part, run_session
+from nvgf.experiments.work import run_work
+
+
+@pytest.fixture
+def cells(study):
+    models = ["lsigf", "gcnn", "design-nvgf", "logistic-regression"]
+    return enumerate_cells(study, subjects=["ann", "bob"], models=models, settings=["paper"], splits=2)
+
+
+def results(store):
+    return {row.key: (row.valid_error, row.test_error, row.curve) for row in store.rows()}
+
+
+def test_a_sweep_stores_every_cell_once_and_then_has_nothing_to_do(tmp_path, study, cells):
+    told = []
+    with Store(tmp_path, write=True) as store:
+        outcome = sweep(study, cells, store, tell=lambda progress: told.append((progress.done, len(progress.news))))
+        assert (outcome.trained, outcome.stored, outcome.complete) == (16, 0, True)
+        assert len(store) == len({row.key for row in store.rows()}) == 16
+        assert told[-1][0] == sum(count for _, count in told) == 16
+        assert sweep(study, cells, store).stored == 16
+        row = store.rows(model="gcnn", subject="ann", split=1)[0]
+    assert (row.learning_rate, row.features, row.order) == study.paper_hypers("ann", "gcnn")[0]
+    assert row.fingerprint == study.fingerprint(row.data)
+    assert len(row.curve) == len(row.losses) > 10
+    assert min(row.curve) == pytest.approx(row.valid_error, abs=1e-3)
+    assert 0 < row.kept_step <= row.interval * len(row.curve)
+
+
+def test_only_what_is_missing_is_trained(tmp_path, study, cells, monkeypatch):
+    with Store(tmp_path, write=True) as store:
+        sweep(study, cells[:5], store)
+        before = results(store)
+        worked = []
+        monkeypatch.setattr(driver_module, "run_work", lambda work, on_done: worked.extend(work.cells))
+        sweep(study, cells, store)
+        assert set(worked) == set(cells) - set(cells[:5])
+        assert results(store) == before
+
+
+def test_any_executor_gives_the_numbers_of_this_process(tmp_path, study, cells):
+    with Store(tmp_path / "a", write=True) as here, Store(tmp_path / "b", write=True) as there:
+        sweep(study, cells, here)
+        with ThreadPoolExecutor(2) as executor:
+            assert sweep(study, cells, there, pool=Pool(executor, window=3)).complete
+        assert results(here) == results(there)
+
+
+def test_a_killed_worker_costs_nothing_but_time(tmp_path, study, cells):
+    pool = ProcessPool(2)
+    killed = []
+
+    def tell(progress):
+        if progress.news and not killed:
+            victim = next(iter(pool.executor._processes.values()))
+            victim.kill()
+            killed.append(victim.pid)
+
+    with Store(tmp_path / "a", write=True) as store, Store(tmp_path / "b", write=True) as expected:
+        outcome = sweep(study, cells, store, pool=pool, tell=tell)
+        pool.close()
+        assert killed
+        assert outcome.complete
+        sweep(study, cells, expected)
+        assert results(store) == results(expected)
+
+
+class Losing(Pool):
+    """Loses the worker of some batches, always."""
+
+    def __init__(self, is_lost):
+        self.window, self.is_lost, self.closed = 4, is_lost, False
+
+    def submit(self, work):
+        future = Future()
+        if self.is_lost(work):
+            future.set_exception(BrokenExecutor("a process was killed"))
+        else:
+            future.set_result(run_work(work))
+        return future
+
+    def close(self, now=False):
+        self.closed = now
+
+
+def test_a_batch_that_kills_its_workers_is_given_up_and_the_others_are_done(tmp_path, study, cells):
+    pool = Losing(lambda work: work.cells[0].data.subject == "bob" and work.cells[0].model == "lsigf")
+    with Store(tmp_path, write=True) as store:
+        outcome = sweep(study, cells, store, pool=pool)
+        assert not outcome.complete
+        assert len(store) == 14
+    assert {cell.data.subject for failed, _ in outcome.failures for cell in failed} == {"bob"}
+    assert "its worker died 4 times" in outcome.failures[0][1]
+
+
+def test_workers_that_all_die_end_the_sweep(tmp_path, study, cells):
+    pool = Losing(lambda work: True)
+    with Store(tmp_path, write=True) as store, pytest.raises(ChildProcessError, match="workers die before they finish"):
+        sweep(study, cells * 2, store, pool=pool, batch_size=1)
+    assert pool.closed
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_batch_that_fails_is_told_and_the_others_are_done(tmp_path, study, cells, monkeypatch, pooled):
+    def fail(self, model, data, seed):
+        if data.subject == "bob":
+            raise ValueError("this author has no style")
+        return Outcome(0.1, 0.2)
+
+    monkeypatch.setattr(type(study), "run_baseline", fail)
+    with Store(tmp_path, write=True) as store, ThreadPoolExecutor(1) as executor:
+        outcome = sweep(study, cells, store, pool=Pool(executor) if pooled else None)
+        assert len(store) == 14
+    assert {reason for _, reason in outcome.failures} == {"ValueError: this author has no style"}
+
+
+def test_a_limit_stops_between_batches(tmp_path, study, cells):
+    with Store(tmp_path, write=True) as store:
+        outcome = sweep(study, cells, store, limit=-1)
+        assert outcome.stopped
+        assert not outcome.complete
+        assert len(store) == 0
+        with ThreadPoolExecutor(1) as executor:
+            assert sweep(study, cells, store, pool=Pool(executor), limit=-1).stopped
+
+
+def test_an_analysis_that_is_missing_is_made_without_a_second_row(tmp_path, study, cells):
+    marked = [replace(cell, analyse=cell.data.split == 0) for cell in cells if cell.model in study.creation]
+    with Store(tmp_path, write=True) as store:
+        sweep(study, cells, store)
+        before = results(store)
+        assert missing(marked, study, store) == [cell for cell in marked if cell.analyse]
+        sweep(study, marked, store)
+        assert results(store) == before
+        analyses = store.analyses()
+        assert missing(marked, study, store) == []
+    assert set(analyses) == {
+        (author, "paper", "excerpt", part)
+        for author in ("ann", "bob")
+        for part in ("data", "lsigf", "gcnn", "design-nvgf")
+    }
+    lsigf, gcnn = (analyses["ann", "paper", "excerpt", model] for model in ("lsigf", "gcnn"))
+    nodes = analyses["ann", "paper", "excerpt", "data"]["nodes"]
+    assert len(lsigf["outputs"]) == lsigf["hyper"]["features"]
+    assert {len(output) for output in lsigf["outputs"]} == {nodes}
+    assert lsigf["last"]["own_share"] == pytest.approx(1.0)
+    assert lsigf["creation"] == pytest.approx(0.0, abs=1e-9)
+    assert gcnn["creation"] > 0.01
+    assert len(gcnn["transfer"]) == min(nodes, 48)
+
+
+def test_a_cluster_where_nobody_answers_is_an_error():
+    pytest.importorskip("distributed")
+    with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at tcp://127.* within 1 s"):
+        DaskPool("tcp://127.0.0.1:1", timeout=1)
+
+
+def test_a_wrong_place_makes_no_folder(tmp_path, study, cells):
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("a GPU is there")
+    with pytest.raises(ValueError, match="no CUDA device is available"):
+        run_session(study, cells, tmp_path / "run", Place(device="cuda"), {})
+    with pytest.raises(ValueError, match="workers must be at least 1, got 0"):
+        run_session(study, cells, tmp_path / "run", Place(workers=0), {})
+    assert not (tmp_path / "run").exists()
+
+
+def test_lost_workers_are_told_from_wrong_work():
+    class KilledWorker(Exception):  # noqa: N818
+        """As Dask's, by name."""
+
+    assert worker_was_lost(BrokenExecutor())
+    assert worker_was_lost(KilledWorker())
+    assert not worker_was_lost(ValueError())
+
+
+def test_parts_are_parsed_and_refused():
+    assert parse_part("2/4") == (2, 4)
+    for text in ("2", "a/b", "1/", "/"):
+        with pytest.raises(ValueError, match="part must be like 1/4"):
+            parse_part(text)
+
+
+def test_the_plain_log_tells_counts_rate_and_best(tmp_path, study, cells, capsys):
+    import sys
+
+    with Store(tmp_path, write=True) as store:
+        sweep(study, cells, store, tell=PlainLog(study, sys.stderr, every=0.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("ann, paper, split 0: lsigf (eta=") for line in lines)
+    assert lines[-1].startswith("16 of 16 models, ")
+    assert "best valid" in lines[-1]
+    assert duration(59) == "59 s"
+
+
+def test_the_end_of_the_driver_ends_its_workers(monkeypatch):
+    from nvgf.experiments import pools
+
+    ended = threading.Event()
+    monkeypatch.setattr(pools, "wait", lambda sentinels: sentinels)
+    pools._end_with(3, lambda code: ended.set())
+    assert ended.is_set()

@@ -1,0 +1,121 @@
+from dataclasses import replace
+
+import pytest
+
+from nvgf.experiments import Store
+from nvgf.experiments.compact import format_table, read_table, write_table
+from nvgf.experiments.export import write_parquet
+from nvgf.experiments.runs import load_results, merge, save_table, write_beside
+
+
+@pytest.fixture
+def rows(make_row):
+    found = [make_row(split=split, test_error=split / 78, valid_error=split / 118, seconds=1.25) for split in range(4)]
+    found.append(make_row(model="linear-svm", hyper=(None, None, None), extras={"C": 0.1}, diverged_at=5, kept_step=10))
+    return found
+
+
+def test_the_compact_table_keeps_all_but_curves(tmp_path, rows):
+    write_table(tmp_path / "t.csv", rows, {"note": "x"})
+    found, facts = read_table(tmp_path / "t.csv")
+    assert facts == {"note": "x", "rows": 5, "study": "authorship"}
+    for before, after in zip(rows, found, strict=True):
+        assert after.test_error == pytest.approx(before.test_error, rel=1e-5)
+        assert replace(after, key=before.key, test_error=0, valid_error=0) == replace(
+            before, test_error=0, valid_error=0
+        )
+    assert format_table(found, facts) == (tmp_path / "t.csv").read_text()
+
+
+def test_a_row_of_the_compact_table_is_short(make_row):
+    row = make_row("hawthorne", "learn-nvgf", 9, test_error=1 / 78, kept_step=1700, seconds=0.123456, device="cuda")
+    lines = format_table([row] * 100, {}).splitlines()
+    assert len(lines[3]) < 110
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: "a,b\n1,2\n", "no table of results"),
+        (lambda text: text[: text.rindex("paper")], "line|cut off"),
+        (lambda text: "\n".join(text.splitlines()[:-1]), "cut off: it announces 5 rows and has 4"),
+        (lambda text: text.replace("subject,setting", "author,setting"), "the columns must be subject"),
+        (lambda text: text.replace("0.0128205", "much"), "line 5: not a result"),
+        (lambda text: text.replace("# {", "# ["), "facts as JSON"),
+    ],
+)
+def test_a_broken_table_is_named(tmp_path, rows, change, message):
+    path = tmp_path / "t.csv"
+    path.write_text(change(format_table(rows, {})))
+    with pytest.raises(ValueError, match=message):
+        read_table(path)
+
+
+def test_tables_of_nothing_or_of_two_studies_are_refused(rows):
+    with pytest.raises(ValueError, match="got no rows"):
+        format_table([], {})
+    with pytest.raises(ValueError, match="one study, got authorship, movies"):
+        format_table([rows[0], replace(rows[1], study="movies")], {})
+
+
+def test_a_run_folder_its_store_and_its_table_tell_the_same(tmp_path, rows):
+    key = ("austen", "paper", "excerpt", "gcnn")
+    with Store(tmp_path, write=True) as store:
+        store.add_run({"command": "nvgf", "study": "authorship", "source": None})
+        store.add(rows, [(key, {"outputs": [1.0]})])
+        write_beside(store, load_results(tmp_path).study)
+    assert {path.name for path in tmp_path.iterdir()} >= {"config.json", "analysis.json", "results.sqlite"}
+    results = load_results(tmp_path)
+    save_table(results, tmp_path / "out.csv")
+    for path in (tmp_path / "results.sqlite", tmp_path / "out.csv"):
+        found = load_results(path)
+        assert len(found.rows) == len(rows)
+        assert found.analysis == results.analysis
+        assert found.runs[0]["command"] == "nvgf"
+    assert results.analysis["subjects"]["austen"]["models"]["gcnn"] == {"outputs": [1.0]}
+    with pytest.raises(ValueError, match=r"must end in \.csv"):
+        save_table(results, tmp_path / "out.txt")
+
+
+def test_results_that_are_not_there_are_named(tmp_path):
+    for name in ("nothing", "nothing.csv"):
+        with pytest.raises(FileNotFoundError, match="nothing"):
+            load_results(tmp_path / name)
+    Store(tmp_path / "empty", write=True).close()
+    with pytest.raises(ValueError, match="has no results yet"):
+        load_results(tmp_path / "empty")
+
+
+def test_merging_takes_every_model_once(tmp_path, rows):
+    for name, part in (("a", rows[:3]), ("b", [replace(rows[2], test_error=0.9), *rows[3:]])):
+        with Store(tmp_path / name, write=True) as store:
+            store.add_run({"command": name, "study": "authorship"})
+            store.add(part, [(("austen", "paper", "excerpt", name), {"from": name})])
+    done = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
+    assert (done.rows, done.repeated, done.differing) == (5, 1, 1)
+    merged = load_results(tmp_path / "c")
+    assert sorted(merged.rows, key=lambda row: row.key) == sorted(rows, key=lambda row: row.key)
+    assert [run["command"] for run in merged.runs] == ["a", "b"]
+    assert set(merged.analysis["subjects"]["austen"]["models"]) == {"a", "b"}
+    again = merge([tmp_path / "b", tmp_path / "a"], tmp_path / "c")
+    assert (again.rows, again.repeated) == (0, 6)
+    assert len(load_results(tmp_path / "c").runs) == 2
+
+
+def test_studies_are_not_mixed(tmp_path, rows):
+    for name, study in (("a", "authorship"), ("b", "movies")):
+        with Store(tmp_path / name, write=True) as store:
+            store.add([replace(rows[0], study=study)])
+    with pytest.raises(ValueError, match="different studies: authorship, movies"):
+        merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+    with pytest.raises(ValueError, match="results of another study"):
+        merge([tmp_path / "a"], tmp_path / "b")
+
+
+def test_parquet_holds_all_fields(tmp_path, rows):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    write_parquet(tmp_path / "t.parquet", [replace(rows[0], curve=(0.5, 0.25)), *rows[1:]])
+    table = parquet.read_table(tmp_path / "t.parquet").to_pylist()
+    assert table[0]["curve"] == [0.5, 0.25]
+    assert [line["test_error"] for line in table] == [row.test_error for row in rows]

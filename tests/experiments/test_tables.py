@@ -1,0 +1,128 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nvgf.experiments import Hyper, make_study
+from nvgf.experiments.sheets import change_sheet, comparison_sheet, hyper_sheet, latex, row_sheet
+from nvgf.experiments.tables import (
+    best_hypers,
+    comparison,
+    creation_models,
+    difference,
+    groups,
+    paired_differences,
+    relative_change,
+    summaries,
+)
+
+STUDY = make_study("authorship")
+SMALL, LARGE, PAPER = (0.01, 16, 2), (0.01, 64, 4), (0.001, 32, 3)
+
+
+def rows_of(make_row, model, hyper, tests, valids=None, **more):
+    valids = tests if valids is None else valids
+    return [
+        make_row(model=model, split=split, hyper=hyper, test_error=test, valid_error=valid, **more)
+        for split, (test, valid) in enumerate(zip(tests, valids, strict=True))
+    ]
+
+
+def test_a_summary_is_mean_and_sample_deviation(make_row):
+    (found,) = summaries(rows_of(make_row, "gcn", (0.01, 64, None), [0.1, 0.2, 0.6]))
+    assert found.mean == pytest.approx(0.3)
+    assert found.std == pytest.approx(np.std([0.1, 0.2, 0.6], ddof=1))
+    assert found.third == pytest.approx(found.std / 3)
+    assert found.n == 3
+
+
+def test_hyper_parameters_are_chosen_as_asked(make_row):
+    rows = rows_of(make_row, "learn-nvgf", SMALL, [0.3, 0.3], [0.1, 0.1])
+    rows += rows_of(make_row, "learn-nvgf", LARGE, [0.2, 0.2], [0.2, 0.2])
+    rows += rows_of(make_row, "learn-nvgf", PAPER, [0.4, 0.4], [0.3, 0.3])
+    chosen = {how: comparison(rows, STUDY, how)[0].hyper for how in ("valid", "test", "paper")}
+    assert chosen == {"valid": Hyper(*SMALL), "test": Hyper(*LARGE), "paper": Hyper(*PAPER)}
+    (beside,) = best_hypers(rows, STUDY, "valid")
+    assert (beside.paper, beside.paper_mean, beside.agrees) == ((Hyper(*PAPER),), pytest.approx(0.4), False)
+    with pytest.raises(ValueError, match="selection must be one of valid, test, paper, got 'best'"):
+        comparison(rows, STUDY, "best")
+
+
+def test_a_lucky_unfinished_cell_is_not_chosen(make_row):
+    rows = rows_of(make_row, "learn-nvgf", SMALL, [0.0]) + rows_of(make_row, "learn-nvgf", LARGE, [0.2, 0.2])
+    assert comparison(rows, STUDY)[0].hyper == Hyper(*LARGE)
+
+
+def test_of_equally_good_models_the_smallest_is_taken(make_row):
+    rows = rows_of(make_row, "learn-nvgf", LARGE, [0.1]) + rows_of(make_row, "learn-nvgf", SMALL, [0.1])
+    assert comparison(rows, STUDY)[0].hyper == Hyper(*SMALL)
+
+
+def test_the_paired_difference_is_over_common_splits(make_row):
+    rows = rows_of(make_row, "learn-nvgf", SMALL, [0.1, 0.2, 0.3]) + rows_of(make_row, "gcn", SMALL, [0.2, 0.2])
+    chosen = {summary.model: summary for summary in comparison(rows, STUDY)}
+    found = difference(chosen["gcn"], chosen["learn-nvgf"], STUDY)
+    assert found.differences == pytest.approx((0.1, 0.0))
+    (same,) = paired_differences(chosen.values(), STUDY)
+    assert same == found
+
+
+def test_experiment_2_takes_the_same_hyper_parameters_for_all(make_row):
+    rows = rows_of(make_row, "learn-nvgf", SMALL, [0.1, 0.1]) + rows_of(make_row, "learn-nvgf", PAPER, [0.2, 0.2])
+    for model, error in (("gcnn", 0.2), ("lsigf", 0.3), ("design-nvgf", 0.25)):
+        rows += rows_of(make_row, model, PAPER, [error, error])
+    rows += rows_of(make_row, "gcnn", SMALL, [0.01, 0.01])
+    assert {summary.hyper for summary in creation_models(rows, STUDY)} == {Hyper(*PAPER)}
+    changes = {change.model: change.change for change in relative_change(rows, STUDY)}
+    assert changes == pytest.approx({"lsigf": 0.5, "design-nvgf": 0.25, "learn-nvgf": 0.0})
+
+
+def test_a_reference_without_errors_makes_changes_infinite_or_none(make_row):
+    rows = rows_of(make_row, "learn-nvgf", PAPER, [0.0]) + rows_of(make_row, "gcnn", PAPER, [0.0])
+    rows += rows_of(make_row, "lsigf", PAPER, [0.1])
+    changes = {change.model: change.change for change in relative_change(rows, STUDY)}
+    assert changes == {"learn-nvgf": 0.0, "lsigf": math.inf}
+
+
+@given(st.floats(0.001, 0.5), st.floats(0.001, 0.5), st.floats(0.001, 0.5))
+def test_groups_follow_the_papers_rule(gcnn, learn, lsigf):
+    from nvgf.experiments.rows import Row
+
+    rows = [
+        Row(model, "authorship", "poe", "paper", 0, "excerpt", model, *PAPER, 0, error, error)
+        for model, error in (("gcnn", gcnn), ("learn-nvgf", learn), ("lsigf", lsigf))
+    ]
+    (group,) = groups(relative_change(rows, STUDY))
+    of_learn, of_lsigf = learn / gcnn - 1, lsigf / gcnn - 1
+    expected = (
+        of_learn > 0.05,
+        abs(of_learn) <= 0.05 and of_lsigf > 0.05,
+        of_learn < -0.05,
+        abs(of_learn) <= 0.05 and of_lsigf <= 0.05,
+    )
+    assert expected[group.number]
+    assert sum(expected) == 1
+
+
+def test_places_are_kept_apart(make_row):
+    rows = rows_of(make_row, "gcn", SMALL, [0.1]) + rows_of(make_row, "gcn", SMALL, [0.2], setting="scaled")
+    rows += rows_of(make_row, "gcn", SMALL, [0.3], split_by="book") + rows_of(
+        make_row, "gcn", SMALL, [0.4], subject="poe"
+    )
+    assert [found.mean for found in comparison(rows, STUDY)] == [0.3, 0.1, 0.2, 0.4]
+
+
+def test_sheets_say_how_hyper_parameters_were_chosen(make_row):
+    rows = rows_of(make_row, "learn-nvgf", PAPER, [0.1, 0.2]) + rows_of(make_row, "gcnn", PAPER, [0.2, 0.2])
+    for make in (comparison_sheet, change_sheet, hyper_sheet):
+        assert "chosen on the TEST set" in make(rows, STUDY, "test").note
+        assert "chosen on the validation set" in make(rows, STUDY).note
+        for sheet in (make(rows, STUDY), row_sheet(rows, STUDY)):
+            assert all(len(row) == len(sheet.columns) for row in sheet.rows)
+    assert "15.00" in comparison_sheet(rows, STUDY).rows[0]
+    assert "-25.0 %" in change_sheet(rows, STUDY).rows[0]
+    text = latex(change_sheet(rows, STUDY, "test"))
+    assert "TEST" in text
+    assert "-25.0 \\%" in text
