@@ -142,11 +142,19 @@ def our_steps(job: Job) -> dict[str, Callable[[], None]]:
 
     steps: dict[str, Callable[[], None]] = {"nvgf torch": step}
     compiled = Run(piece.net([job], TaskCache(torch.device("cpu"))), native=True)
+    compiled.run_block()
     native = compiled.native
     if native is not None:
-        compiled.run_block()
         rows, weights = compiled.block_rows
         steps["nvgf native"] = lambda: native.run(rows, weights)
+    elif getattr(compiled.net, "native", False):
+
+        def attended() -> None:
+            with torch.no_grad():
+                for offset in range(STEPS):
+                    compiled.one_step(offset)
+
+        steps["nvgf native"] = attended
     return steps
 
 

@@ -45,6 +45,19 @@ def test_same_steps_as_the_formulas(name, node, width):
         torch.testing.assert_close(native_run.flat[kind], torch_run.flat[kind], rtol=1e-3, atol=2e-4)
 
 
+@pytest.mark.parametrize("node", [None, 3])
+def test_attention_is_the_formulas(node):
+    torch_run, native_run = runs(mixed_jobs("gat", node))
+    assert native_run.net.native
+    assert not torch_run.net.native
+    for _ in range(3):
+        torch_run.run_block()
+        native_run.run_block()
+    torch.testing.assert_close(native_run.losses, torch_run.losses, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(native_run.curve, torch_run.curve, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(native_run.flat["weights"], torch_run.flat["weights"], rtol=1e-3, atol=2e-4)
+
+
 def test_composed_taps_of_chebyshev_filters():
     torch_run, native_run = runs(mixed_jobs("learn-nvgf", basis="chebyshev", order=3))
     torch_run.run_block()
@@ -65,7 +78,6 @@ def test_either_can_take_the_next_step():
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("gat", {}),
         ("lsigf", {"basis": "chebyshev"}),
         ("gcnn", {"features": [4, 3]}),
         ("learn-nvgf", {"order": 6}),

@@ -15,6 +15,7 @@ from nvgf.training.native import available
 from nvgf.training.order import batches
 from nvgf.training.stack.dropout import Dropout
 from nvgf.training.stack.net import StackedNet
+from nvgf.training.stack.rank_one import GATNet
 
 if TYPE_CHECKING:
     from nvgf.training.native.steps import NativeSteps
@@ -232,6 +233,8 @@ def _native_steps(
 ) -> NativeSteps | None:
     if not available():
         return None
+    if isinstance(net, GATNet):
+        net.native = net.device.type == "cpu"
     from nvgf.training.native.steps import NativeSteps
 
     if not NativeSteps.takes(net):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 
 from nvgf.graph import GraphShift
@@ -101,6 +102,8 @@ class GATNet(RankOneNet):
     """
 
     learns_features = True
+    native = False
+    """Whether attention is computed by compiled code; see :mod:`nvgf.training.native.attention`."""
 
     def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
         super().__init__(jobs, cache)
@@ -182,6 +185,8 @@ class GATNet(RankOneNet):
         own = x
         if self._at is not None:
             own = x.gather(2, self._at.view(-1, 1, 1).expand(-1, batch, 1))
+        if self.native:
+            return self._attend_native(x, own, alpha, beta)
         u, v = alpha * own, beta * x
         top = v.amax(dim=2, keepdim=True)
         # Both factors are at most 1, whatever the weights: exp(LeakyReLU(u + v)) over that at the largest v.
@@ -208,6 +213,19 @@ class GATNet(RankOneNet):
         by_alpha = own * (slopes[..., 1] - s * slopes[..., 0])
         by_beta = slopes[..., 2] - s * slopes[..., 1]
         return s, by_alpha, by_beta
+
+    def _attend_native(
+        self, x: torch.Tensor, own: torch.Tensor, alpha: torch.Tensor, beta: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        from nvgf.training.native.attention import attend
+
+        results = [torch.empty_like(own, memory_format=torch.contiguous_format) for _ in range(3)]
+        signals, at, around = (t.contiguous().numpy() for t in (x, own, self._neighbours))
+        numbers = alpha.view(-1).numpy(), beta.view(-1).numpy(), np.float32(SLOPE)
+        for j in range(len(self.jobs)):
+            written = (result[j].numpy() for result in results)
+            attend(signals[j], at[j], around[j], numbers[0][j], numbers[1][j], numbers[2], *written)
+        return results[0], results[1], results[2]
 
 
 def _parts(values: torch.Tensor) -> torch.Tensor:
