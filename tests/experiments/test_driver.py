@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nvgf.experiments import Outcome, Store, enumerate_cells
+from nvgf.experiments import Outcome, Store, enumerate_cells, make_study
 from nvgf.experiments import driver as driver_module
 from nvgf.experiments.console import PlainLog, duration
 from nvgf.experiments.driver import missing, sweep
@@ -13,14 +13,27 @@ from nvgf.experiments.session import Place, parse_part, run_session
 from nvgf.experiments.work import run_work
 
 
-@pytest.fixture
-def cells(study):
+def cells_of(study):
     models = ["lsigf", "gcnn", "design-nvgf", "logistic-regression"]
     return enumerate_cells(study, subjects=["ann", "bob"], models=models, settings=["paper"], splits=2)
 
 
+@pytest.fixture
+def cells(study):
+    return cells_of(study)
+
+
 def results(store):
     return {row.key: (row.valid_error, row.test_error, row.curve) for row in store.rows()}
+
+
+@pytest.fixture(scope="module")
+def expected(corpus_file, tmp_path_factory):
+    """The results of all cells, from this process."""
+    study = make_study("authorship", str(corpus_file))
+    with Store(tmp_path_factory.mktemp("expected"), write=True) as store:
+        sweep(study, cells_of(study), store)
+        return results(store)
 
 
 def test_a_sweep_stores_every_cell_once_and_then_has_nothing_to_do(tmp_path, study, cells):
@@ -50,15 +63,13 @@ def test_only_what_is_missing_is_trained(tmp_path, study, cells, monkeypatch):
         assert results(store) == before
 
 
-def test_any_executor_gives_the_numbers_of_this_process(tmp_path, study, cells):
-    with Store(tmp_path / "a", write=True) as here, Store(tmp_path / "b", write=True) as there:
-        sweep(study, cells, here)
-        with ThreadPoolExecutor(2) as executor:
-            assert sweep(study, cells, there, pool=Pool(executor, window=3)).complete
-        assert results(here) == results(there)
+def test_any_executor_gives_the_numbers_of_this_process(tmp_path, study, cells, expected):
+    with Store(tmp_path, write=True) as store, ThreadPoolExecutor(2) as executor:
+        assert sweep(study, cells, store, pool=Pool(executor, window=3)).complete
+        assert results(store) == expected
 
 
-def test_a_killed_worker_costs_nothing_but_time(tmp_path, study, cells):
+def test_a_killed_worker_costs_nothing_but_time(tmp_path, study, cells, expected):
     pool = ProcessPool(2)
     killed = []
 
@@ -68,13 +79,12 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path, study, cells):
             victim.kill()
             killed.append(victim.pid)
 
-    with Store(tmp_path / "a", write=True) as store, Store(tmp_path / "b", write=True) as expected:
+    with Store(tmp_path, write=True) as store:
         outcome = sweep(study, cells, store, pool=pool, tell=tell)
         pool.close()
         assert killed
         assert outcome.complete
-        sweep(study, cells, expected)
-        assert results(store) == results(expected)
+        assert results(store) == expected
 
 
 class Losing(Pool):
@@ -214,3 +224,24 @@ def test_the_end_of_the_driver_ends_its_workers(monkeypatch):
     monkeypatch.setattr(pools, "wait", lambda sentinels: sentinels)
     pools._end_with(3, lambda code: ended.set())
     assert ended.is_set()
+
+
+def test_a_session_follows_the_search_and_does_parts(tmp_path, study, capsys):
+    from nvgf.experiments.follow import sweep_cells
+
+    searched = sweep_cells(study, splits=1, models=["learn-nvgf"])
+    place = Place(workers=1)
+    for part in ("1/2", "2/2"):
+        outcome = run_session(study, searched, tmp_path / "run", place, {}, follow=True, part=part)
+        assert outcome.complete
+    with Store(tmp_path / "run") as store:
+        rows = store.rows()
+        assert {row.subject for row in rows} == {"ann", "bob", "cyd"}
+        learned = [row for row in rows if row.model == "learn-nvgf"]
+        others = [row for row in rows if row.model != "learn-nvgf"]
+        assert len(learned) == 3 * 27
+        assert {row.model for row in others} == {"lsigf", "gcnn", "design-nvgf"}
+        chosen = {row.subject: row.hyper for row in others if row.model == "gcnn"}
+        assert set(chosen) == {"ann", "bob", "cyd"}
+        assert len(store.runs()) == 2
+    assert "0 of 54 models are there" in capsys.readouterr().err

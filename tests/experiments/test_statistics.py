@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -11,6 +11,7 @@ from nvgf.experiments.statistics import Interval, holm, mean_interval, proportio
 values = st.lists(st.floats(-10, 10), min_size=2, max_size=30).filter(lambda v: np.std(v) > 1e-3)
 
 
+@settings(deadline=None)
 @given(values)
 def test_without_overlap_the_interval_is_that_of_the_t_test(data):
     found, expected = mean_interval(data), stats.ttest_1samp(data, 0)
@@ -20,6 +21,7 @@ def test_without_overlap_the_interval_is_that_of_the_t_test(data):
     assert found.excludes_zero == (found.p < 0.05) or abs(found.p - 0.05) < 1e-9
 
 
+@settings(deadline=None)
 @given(values, st.floats(0.01, 1))
 def test_overlapping_training_sets_widen_the_interval(data, ratio):
     plain, wide = mean_interval(data), mean_interval(data, test_ratio=ratio)
@@ -41,6 +43,7 @@ def test_equal_differences_have_no_width():
     assert mean_interval([0.0, 0.0, 0.0]).p == 1.0
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_is_what_its_definition_says(p_values):
     m = len(p_values)

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nvgf.experiments import Hyper, make_study
@@ -86,6 +86,7 @@ def test_a_reference_without_errors_makes_changes_infinite_or_none(make_row):
     assert changes == {"learn-nvgf": 0.0, "lsigf": math.inf}
 
 
+@settings(deadline=None)
 @given(st.floats(0.001, 0.5), st.floats(0.001, 0.5), st.floats(0.001, 0.5))
 def test_groups_follow_the_papers_rule(gcnn, learn, lsigf):
     from nvgf.experiments.rows import Row
