@@ -236,9 +236,11 @@ def test_work_gives_a_row_for_every_cell_and_analyses_the_best_rate(study, targe
     for model in study.creation:
         mine = [one for one in done if one.row.model == model]
         best = min(mine, key=lambda one: one.row.valid_error)
-        kept = [dict(one.analyses)[(target, "paper", "user", model)] for one in mine if one.analyses][-1]
-        assert kept["hyper"]["learning_rate"] == best.row.learning_rate
-    facts = dict(done[0].analyses)[(target, "paper", "user", "data")]
+        (kept,) = [one for one in mine if one.analyses]
+        assert kept is best
+        spectra = dict(kept.analyses)[(target, "paper", "user", model)]
+        assert spectra["hyper"]["learning_rate"] == best.row.learning_rate
+    facts = dict(kept.analyses)[(target, "paper", "user", "data")]
     assert facts["ratings"] == len(RATINGS)
     assert facts["train"] + facts["valid"] + facts["test"] == RATINGS.counts().max()
     json.dumps(facts)

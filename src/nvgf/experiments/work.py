@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -71,15 +70,20 @@ def run_work(work: Work, on_done: Callable[[Done], None] | None = None) -> list[
                 finish(cell, Done(row))
     if trained:
         jobs = [_job(cell, study, work.source) for cell in trained]
-        best: dict[tuple[Data, str], float] = {}
-        fit_many(
-            jobs,
-            device=work.device,
-            keep_weights=any(cell.analyse for cell in trained),
-            on_result=lambda place, result: finish(
-                trained[place], _trained(trained[place], result, study, work.device, best)
-            ),
-        )
+        waiting: list[tuple[Cell, Result]] = []
+
+        def receive(place: int, result: Result) -> None:
+            cell = trained[place]
+            if cell.analyse:
+                waiting.append((cell, result))
+            else:
+                finish(cell, Done(_trained(cell, result, study, work.device)))
+
+        fit_many(jobs, device=work.device, keep_weights=any(cell.analyse for cell in trained), on_result=receive)
+        chosen = _best_of_models(waiting)
+        for cell, result in waiting:
+            analyses = _analyses(cell, result, work.source) if cell in chosen else ()
+            finish(cell, Done(_trained(cell, result, study, work.device), analyses))
     return [done[cell] for cell in work.cells]
 
 
@@ -90,8 +94,18 @@ def _job(cell: Cell, study: Study, source: str | None) -> Job:
     return Job(cell.model, task, options, rate, seed=cell.seed, schedule=study.schedule)
 
 
-def _trained(cell: Cell, result: Result, study: Study, device: str, best: dict[tuple[Data, str], float]) -> Done:
-    row = _row(
+def _best_of_models(results: Sequence[tuple[Cell, Result]]) -> set[Cell]:
+    """Return of each model on each data set the cell that validates best: its spectra are those to be kept."""
+    best: dict[tuple[Data, str], tuple[Cell, Result]] = {}
+    for cell, result in results:
+        held = best.setdefault((cell.data, cell.model), (cell, result))
+        if result.valid_error < held[1].valid_error:
+            best[cell.data, cell.model] = cell, result
+    return {cell for cell, _ in best.values()}
+
+
+def _trained(cell: Cell, result: Result, study: Study, device: str) -> Row:
+    return _row(
         cell,
         study,
         device,
@@ -104,12 +118,6 @@ def _trained(cell: Cell, result: Result, study: Study, device: str, best: dict[t
         losses=result.losses,
         diverged_at=result.diverged_at,
     )
-    # Where several learning rates of a model are to be analysed, the one that validates best is what stays.
-    of_model = cell.data, cell.model
-    if not cell.analyse or result.valid_error >= best.get(of_model, math.inf):
-        return Done(row)
-    best[of_model] = result.valid_error
-    return Done(row, _analyses(cell, result, study))
 
 
 def _baselines(model: str, cells: Sequence[Cell], study: Study, device: str) -> list[Row]:
@@ -149,8 +157,13 @@ def _row(cell: Cell, study: Study, device: str, **results: Any) -> Row:
     )
 
 
-def _analyses(cell: Cell, result: Result, study: Study) -> Analyses:
-    data, task = cell.data, result.job.task
+def _analyses(cell: Cell, result: Result, source: str | None) -> Analyses:
+    data = cell.data
     place = (data.subject, data.setting, data.split_by)
-    found = analyse_model(result.model(), task.shift, cell.hyper._asdict())
-    return (((*place, "data"), analyse_data(study, data, task)), ((*place, cell.model), found))
+    found = analyse_model(result.model(), result.job.task.shift, cell.hyper._asdict())
+    return (((*place, "data"), _facts(cell.study, source, data)), ((*place, cell.model), found))
+
+
+@lru_cache(maxsize=256)
+def _facts(name: str, source: str | None, data: Data) -> dict[str, Any]:
+    return analyse_data(study_of(name, source), data, _task(name, source, data))
