@@ -218,6 +218,13 @@ def test_a_gpu_completes_all_targets_and_splits_at_once(study):
     assert [len(batch) for batch in batches(cells, "cpu")] == [1] * 15
 
 
+@pytest.mark.parametrize(("device", "sizes"), [("cpu", [2] * 10), ("cuda", [20])])
+def test_a_rival_of_both_settings_is_one_piece_of_work(study, device, sizes):
+    cells = enumerate_cells(study, models=["rmgcnn"], splits=2)
+    assert {cell.data.setting for cell in cells} == {"paper", "centred"}
+    assert [len(batch) for batch in batches(cells, device)] == sizes
+
+
 def test_work_gives_a_row_for_every_cell_and_analyses_the_best_rate(study, target, monkeypatch):
     monkeypatch.setattr("nvgf.experiments.work.study_of", lambda name, source: study)
     monkeypatch.setattr(MovieStudy, "paper_hypers", lambda *_: (Hyper(0.001, 3, 1), Hyper(0.05, 3, 1)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, get_args
 
 from nvgf.experiments.study import Data, Hyper, Study, check_name
@@ -35,9 +35,13 @@ class Cell:
 
     @property
     def shape(self) -> tuple[object, ...]:
-        """What cells share that can be trained as one stack; Design NVGF belongs to the GCNN that it comes from."""
+        """What cells share that can be trained as one stack; Design NVGF belongs to the GCNN that it comes from.
+
+        Baselines of all settings belong together: one that does not feel the setting is run once.
+        """
         family = "gcnn" if self.model == "design-nvgf" else self.model
-        return self.data.setting, self.data.split_by, family, self.hyper.features, self.hyper.order, self.analyse
+        setting = None if self.hyper == Hyper() else self.data.setting
+        return setting, self.data.split_by, family, self.hyper.features, self.hyper.order, self.analyse
 
     def __str__(self) -> str:
         return f"{self.data.subject} {self.data.setting} split {self.data.split} {self.model} ({self.hyper})"
@@ -143,11 +147,11 @@ def batches(cells: Iterable[Cell], device: str, size: int | None = None) -> Iter
     on_gpu = device.startswith("cuda")
     groups: dict[tuple[object, ...], list[Cell]] = {}
     for cell in cells:
-        key = cell.shape if on_gpu else (*cell.shape, cell.data)
+        key = cell.shape if on_gpu else (*cell.shape, replace(cell.data, setting=""))
         groups.setdefault(key, []).append(cell)
     for group in groups.values():
         # A Design NVGF and its GCNN stay together: trained apart, the GCNN would be trained twice.
-        group.sort(key=lambda cell: (cell.data.split, cell.data.subject, cell.hyper, cell.seed))
+        group.sort(key=lambda cell: (cell.data.split, cell.data.subject, cell.data.setting, cell.hyper, cell.seed))
         step = size or len(group)
         yield from (group[start : start + step] for start in range(0, len(group), step))
 
