@@ -43,5 +43,8 @@ def _kernel() -> Any:
                 for c in range(columns):
                     target[c] += weight * source[c]
 
-    numba.set_num_threads(min(torch.get_num_threads(), numba.get_num_threads()))
+    # Numba shares OpenMP with torch, and starting its threads would undo torch.set_num_threads.
+    threads = torch.get_num_threads()
+    numba.set_num_threads(min(threads, numba.get_num_threads()))
+    torch.set_num_threads(threads)
     return product
