@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from nvgf.authorship import Book, Corpus, FunctionWords, load_corpus
-from nvgf.authorship.corpus import parse_corpus, write_atomically
+from nvgf.authorship.corpus import parse_corpus
+from nvgf.files import write_atomically
 
 AUTHORS = {"ann": [3, 2], "bob": [4]}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from nvgf.authorship.coding import check_lengths, code_lengths, decode, encode
 from nvgf.authorship.skeletons import OTHER, Symbols, end_symbol, symbol_type
 from nvgf.authorship.words import FunctionWords
+from nvgf.files import write_atomically
 
 FORMAT = "nvgf-corpus"
 VERSION = 1
@@ -178,19 +178,6 @@ class Corpus:
                 np.lib.format.write_array(data, members[name], version=(1, 0), allow_pickle=False)
                 archive.writestr(info, data.getvalue())
         write_atomically(Path(path), buffer.getvalue())
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file through a temporary one beside it, so that no reader ever sees half of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _digest(meta: bytes, sizes: NDArray[np.int64], symbols: Symbols) -> str:

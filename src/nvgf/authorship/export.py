@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from numpy.typing import NDArray
 
-from nvgf.authorship.corpus import write_atomically
+from nvgf.files import write_atomically
 
 Weights = NDArray[np.float64]
 

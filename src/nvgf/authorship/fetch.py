@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from nvgf.authorship.catalogue import Entry
-from nvgf.authorship.corpus import write_atomically
 from nvgf.authorship.gutenberg import has_marks
 from nvgf.authorship.reading import read_text
+from nvgf.files import write_atomically
 
 MIRROR = "https://www.gutenberg.org/cache/epub/{id}/pg{id}.txt"
 """Where a book lies; ``{id}`` stands for its number."""

@@ -51,7 +51,7 @@ def show(
     from nvgf.experiments.export import write_parquet
     from nvgf.experiments.runs import load_results, save_table
     from nvgf.experiments.study import check_name
-    from nvgf.training.files import write_atomically
+    from nvgf.files import write_atomically
 
     selection = selection_of(select)
     if table is not None and table not in TABLES:
@@ -120,7 +120,7 @@ def claims(
     from nvgf.experiments.claims import evaluate
     from nvgf.experiments.runs import load_results
     from nvgf.experiments.sheets import claim_sheet
-    from nvgf.training.files import write_atomically
+    from nvgf.files import write_atomically
 
     selection = selection_of(select)
     results = load_results(run)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nvgf.experiments.rows import Row
-from nvgf.training.files import write_atomically
+from nvgf.files import write_atomically
 
 MAGIC = "# nvgf-results 1"
 COLUMNS = (

@@ -17,7 +17,7 @@ from nvgf.experiments.compact import read_table, write_table
 from nvgf.experiments.rows import Row
 from nvgf.experiments.store import STORE_NAME, Store
 from nvgf.experiments.study import Study, make_study
-from nvgf.training.files import write_atomically
+from nvgf.files import write_atomically
 
 CONFIG_NAME = "config.json"
 ANALYSIS_NAME = "analysis.json"

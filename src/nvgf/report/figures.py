@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nvgf.files import write_atomically
 from nvgf.report.content import Analysis, Content, Matrix
-from nvgf.report.files import write_atomically
 from nvgf.report.labels import (
     FREQUENCY_MODELS,
     GROUPS,

@@ -13,9 +13,9 @@ from string import Template
 from typing import Any
 
 from nvgf import __version__
+from nvgf.files import write_atomically
 from nvgf.report import html
 from nvgf.report.content import Content
-from nvgf.report.files import write_atomically
 from nvgf.report.payload import payload
 
 MAX_BYTES = 6_000_000

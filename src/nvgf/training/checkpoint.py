@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 
-from nvgf.training.files import read_json, read_tensors, tensors_to_bytes, write_atomically
+from nvgf.files import write_atomically
+from nvgf.training.files import read_json, read_tensors, tensors_to_bytes
 from nvgf.training.job import Job, Result
 from nvgf.training.plan import NETS, Piece
 from nvgf.training.run import Run

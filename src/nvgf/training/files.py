@@ -1,10 +1,8 @@
-"""Files that are whole or not there: safetensors and JSON, written to the side and renamed; never pickle."""
+"""Tensors and facts in safetensors and JSON files; never pickle."""
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,34 +10,6 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that, whatever happens, the old one or the new one is there, whole."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        # A temporary file is its owner's alone; what it becomes is read by others.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make renames in a folder last."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def tensors_to_bytes(tensors: Mapping[str, torch.Tensor], facts: Mapping[str, Any]) -> bytes:

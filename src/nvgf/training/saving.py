@@ -14,9 +14,10 @@ from typing import Any
 
 import torch
 
+from nvgf.files import sync_folder
 from nvgf.graph import GraphShift
 from nvgf.models import GraphModel, architecture, build
-from nvgf.training.files import read_json, read_tensors, sync_folder, tensors_to_bytes
+from nvgf.training.files import read_json, read_tensors, tensors_to_bytes
 
 FORMAT = 1
 _WEIGHTS, _FACTS = "model.safetensors", "model.json"
