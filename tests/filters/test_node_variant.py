@@ -130,3 +130,19 @@ def test_bad_taps(taps, message):
 def test_no_nodes():
     with pytest.raises(ValueError, match="num_nodes must be at least 1, got 0"):
         NodeVariantFilter(1, 1, 1, 0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, D])
+def test_compiled_kernels_equal_torch(monkeypatch, dtype):
+    """One signal takes the compiled kernels where numba is there, and torch's products where it is not."""
+    pytest.importorskip("numba")
+    shift = random_shift(40, layout="csr", symmetric=False).to(dtype=dtype)
+    x, taps = torch.randn(40, 9, dtype=dtype), torch.randn(4, 40, 9, 5, dtype=dtype)
+    found = []
+    for compiled in (True, False):
+        monkeypatch.setattr("nvgf.graph.native.available", lambda compiled=compiled: compiled)
+        leaves = [x.clone().requires_grad_(), taps.clone().requires_grad_()]
+        y = node_variant(leaves[0], shift, leaves[1])
+        found.append([y, *torch.autograd.grad(y.square().sum(), leaves)])
+    for ours, oracle in zip(*found, strict=True):
+        assert torch.allclose(ours, oracle, rtol=1e-4 if dtype == torch.float32 else 1e-12, atol=1e-4)

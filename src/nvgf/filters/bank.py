@@ -11,10 +11,14 @@ one matrix per node. Two ways compute the same:
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
+from nvgf.filters import native
 from nvgf.graph import GraphShift
 
 Shift = GraphShift | torch.Tensor
@@ -22,6 +26,10 @@ Shift = GraphShift | torch.Tensor
 
 FEW_FEATURES = 8
 """Below this many input features, one product with all taps side by side beats one product per tap."""
+
+LARGE = 8 << 20
+"""From this many bytes on, a buffer is worth asking for huge pages."""
+_NUMPY = {torch.float32: np.float32, torch.float64: np.float64}
 
 
 def bank(x: torch.Tensor, shift: Shift, taps: torch.Tensor) -> torch.Tensor:
@@ -31,6 +39,17 @@ def bank(x: torch.Tensor, shift: Shift, taps: torch.Tensor) -> torch.Tensor:
     matrix = shift if isinstance(shift, torch.Tensor) else shift.matrix if shift.layout == "dense" else None
     result: torch.Tensor = _Bank.apply(x, matrix, taps, shift)
     return result
+
+
+def empty(like: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
+    """Return an empty tensor; a large one on a CPU comes from numpy.
+
+    numpy asks the system for huge pages and torch does not, and a gradient of hundreds of megabytes takes longer to map
+    in small pages than to compute.
+    """
+    if like.device.type == "cpu" and like.dtype in _NUMPY and math.prod(shape) * like.itemsize >= LARGE:
+        return torch.from_numpy(np.empty(tuple(shape), _NUMPY[like.dtype]))
+    return like.new_empty(shape)
 
 
 def steps(x: torch.Tensor, shift: Shift, order: int) -> list[torch.Tensor]:
@@ -58,12 +77,16 @@ class _Bank(torch.autograd.Function):
     def forward(
         ctx: Any, x: torch.Tensor, matrix: torch.Tensor | None, taps: torch.Tensor, shift: Shift
     ) -> torch.Tensor:
-        heard = x.new_empty(len(taps), *x.shape)
+        heard = empty(x, (len(taps), *x.shape))
         heard[0] = x
         for k in range(1, len(taps)):
             _multiply(shift, heard[k - 1], out=heard[k])
         ctx.save_for_backward(x, matrix, taps, heard)
         ctx.shift = shift
+        if native.applies(x, taps):
+            y = x.new_empty(*x.shape[:2], taps.shape[-1])
+            native.weigh(heard, taps, y)
+            return y
         y = _product(heard[0], taps[0])
         for k in range(1, len(taps)):
             _add_product(y, heard[k], taps[k])
@@ -75,19 +98,28 @@ class _Bank(torch.autograd.Function):
             return _differentiable_backward(ctx, *gradients)
         _, matrix, taps, heard = ctx.saved_tensors
         gradient, shift, wanted = gradients[0].contiguous(), ctx.shift, ctx.needs_input_grad
-        d_taps = _taps_gradient(heard, gradient, taps) if wanted[2] else None
+        d_taps: torch.Tensor | None
+        d_heard: torch.Tensor | None
+        if native.applies(gradient, taps):
+            d_taps, d_heard = empty(taps, taps.shape), empty(heard, heard.shape)
+            native.gradients(heard, taps, gradient, d_heard, d_taps)
+        else:
+            d_taps, d_heard = _taps_gradient(heard, gradient, taps) if wanted[2] else None, None
         if not (wanted[0] or wanted[1]):
             return None, None, d_taps, None
-        # Backwards through y = sum_k S^k x h_k by Horner's rule: d_x = g h_0' + S' (g h_1' + S' (g h_2' + ...)).
+        # Backwards through y = sum_k S^k x h_k by Horner's rule: g h_0' + S' (g h_1' + S' (g h_2' + ...)).
         d_matrix = torch.zeros_like(matrix) if wanted[1] else None
-        d_x = _product(gradient, taps[-1].mT)
+        d_x = _product(gradient, taps[-1].mT) if d_heard is None else d_heard[-1]
         spare = torch.empty_like(d_x)
         for k in range(len(taps) - 2, -1, -1):
             if d_matrix is not None:
                 d_matrix.addmm_(d_x.flatten(1), heard[k].flatten(1).mT)
             _multiply(shift, d_x, out=spare, transposed=True)
             d_x, spare = spare, d_x
-            _add_product(d_x, gradient, taps[k].mT)
+            if d_heard is None:
+                _add_product(d_x, gradient, taps[k].mT)
+            else:
+                d_x += d_heard[k]
         return d_x if wanted[0] else None, d_matrix, d_taps, None
 
 
@@ -119,7 +151,7 @@ def _add_product(y: torch.Tensor, x: torch.Tensor, tap: torch.Tensor) -> None:
 
 
 def _taps_gradient(heard: torch.Tensor, gradient: torch.Tensor, taps: torch.Tensor) -> torch.Tensor:
-    d_taps = torch.empty_like(taps, memory_format=torch.contiguous_format)
+    d_taps = empty(taps, taps.shape)
     for k in range(len(taps)):
         if taps.ndim == 3:
             torch.mm(heard[k].flatten(0, 1).mT, gradient.flatten(0, 1), out=d_taps[k])

@@ -19,6 +19,20 @@ def available() -> bool:
     return os.environ.get("NVGF_NATIVE", "1") != "0" and importlib.util.find_spec("numba") is not None
 
 
+def takes(x: torch.Tensor) -> bool:
+    """Whether the native kernels work on tensors like ``x``."""
+    return x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
+
+
+def use_torch_threads() -> None:
+    """Give numba as many threads as torch has. They share OpenMP, and starting numba's would undo torch's number."""
+    import numba
+
+    threads = torch.get_num_threads()
+    numba.set_num_threads(min(threads, numba.get_num_threads()))
+    torch.set_num_threads(threads)
+
+
 def csr_product(
     crow: torch.Tensor, col: torch.Tensor, values: torch.Tensor, x: torch.Tensor, out: torch.Tensor
 ) -> None:
@@ -32,19 +46,14 @@ def _kernel() -> Any:
 
     @numba.njit(parallel=True, fastmath={"contract", "reassoc", "nsz"}, cache=True, nogil=True)
     def product(crow, col, values, x, out):  # type: ignore[no-untyped-def]
-        columns = x.shape[1]
+        # Entries by index, not rows as slices: a third faster, since the compiler sees the strides.
         for row in numba.prange(out.shape[0]):
-            target = out[row]
-            for c in range(columns):
-                target[c] = 0
+            for c in range(x.shape[1]):
+                out[row, c] = 0
             for position in range(crow[row], crow[row + 1]):
-                weight = values[position]
-                source = x[col[position]]
-                for c in range(columns):
-                    target[c] += weight * source[c]
+                weight, source = values[position], col[position]
+                for c in range(x.shape[1]):
+                    out[row, c] += weight * x[source, c]
 
-    # Numba shares OpenMP with torch, and starting its threads would undo torch.set_num_threads.
-    threads = torch.get_num_threads()
-    numba.set_num_threads(min(threads, numba.get_num_threads()))
-    torch.set_num_threads(threads)
+    use_torch_threads()
     return product

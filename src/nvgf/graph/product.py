@@ -28,7 +28,7 @@ class CSR(NamedTuple):
 
 def csr_product_into(matrix: CSR, x: torch.Tensor, out: torch.Tensor) -> None:
     """Write ``A @ x`` into the contiguous ``out``, with the native kernel where there is one."""
-    if native.available() and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64):
+    if native.available() and native.takes(x):
         native.csr_product(*matrix, x, out)
     else:
         nodes = len(matrix.crow) - 1
