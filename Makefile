@@ -21,7 +21,7 @@ export OMP_NUM_THREADS ?= $(shell nproc 2>/dev/null || echo 2)
 	touch $@
 
 run: .venv/base
-	$(BIN)/nvgf authorship run --author austen --out runs/austen
+	$(BIN)/nvgf authorship run --author austen
 
 test: .venv/dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal
