@@ -36,7 +36,8 @@ def gradients(
 def _kernels() -> tuple[Any, Any]:
     import numba
 
-    options: dict[str, Any] = {"parallel": True, "fastmath": {"contract", "reassoc", "nsz"}, "cache": True, "nogil": True}
+    fastmath = {"contract", "reassoc", "nsz"}
+    options: dict[str, Any] = {"parallel": True, "fastmath": fastmath, "cache": True, "nogil": True}
 
     @numba.njit(**options)
     def weigh_kernel(heard, taps, out):  # type: ignore[no-untyped-def]
