@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 
@@ -23,8 +24,7 @@ class GCNNNet(StackedNet):
 
     def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
         super().__init__(jobs, cache)
-        model = jobs[0].build(device="meta")
-        assert isinstance(model, GCNN)
+        model = cast(GCNN, jobs[0].build(device="meta"))
         order = model.order
         self.data = StackData(jobs, cache, "powers", order + 1, powers(order))
         sizes = {"k": order + 1, "f": model.widths[0], "c": self.data.outputs, "n": self.data.most_nodes}

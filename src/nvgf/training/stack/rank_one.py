@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import torch
@@ -60,8 +61,7 @@ class GCNNet(RankOneNet):
 
     def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
         super().__init__(jobs, cache)
-        model = jobs[0].build(device="meta")
-        assert isinstance(model, GCN)
+        model = cast(GCN, jobs[0].build(device="meta"))
         hops = model.hops
 
         def prepare(x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
@@ -107,8 +107,7 @@ class GATNet(RankOneNet):
 
     def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
         super().__init__(jobs, cache)
-        model = jobs[0].build(device="meta")
-        assert isinstance(model, GAT)
+        model = cast(GAT, jobs[0].build(device="meta"))
         self.data = StackData(jobs, cache, "plain", 1, lambda x, shift: x, at_node=False)
         width = model.widths[0]
         sizes = {"f": width, "i": 1, "h": 1, "c": self.data.outputs, "n": self.data.most_nodes}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 
@@ -39,8 +40,7 @@ class LSIGFNet(BilinearNet):
 
     def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
         super().__init__(jobs, cache)
-        model = jobs[0].build(device="meta")
-        assert isinstance(model, LSIGF)
+        model = cast(LSIGF, jobs[0].build(device="meta"))
         order = model.order
         self.data = StackData(jobs, cache, "powers", order + 1, powers(order))
         sizes = {"k": order + 1, "f": model.widths[0], "c": self.data.outputs, "n": self.data.most_nodes}
@@ -83,8 +83,7 @@ class LearnNVGFNet(BilinearNet):
 
     def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
         super().__init__(jobs, cache)
-        model = jobs[0].build(device="meta")
-        assert isinstance(model, LearnNVGF)
+        model = cast(LearnNVGF, jobs[0].build(device="meta"))
         order, width = model.order, model.widths[0]
         self.data = StackData(jobs, cache, "powers", 2 * order + 1, powers(2 * order))
         sizes = {"k": order + 1, "f": width, "g": width, "c": self.data.outputs, "n": self.data.most_nodes}
