@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -78,10 +80,10 @@ class Spectrum:
         if kept is not None and kept[0] == version and tolerance is None:
             return kept[1]
         shift.require_symmetric("A spectrum")
-        matrix = shift.matrix.detach() if shift.layout == "dense" else shift.to_dense()
-        matrix = matrix.double()
-        values, vectors = _eigh((matrix + matrix.T) / 2)
-        spectrum = _canonical(values, vectors, _absolute(tolerance, shift.dtype, values))
+        with _one_torch_thread():
+            matrix = shift.to_dense().detach().double()
+            values, vectors = _eigh((matrix + matrix.T) / 2)
+            spectrum = _canonical(values, vectors, _absolute(tolerance, shift.dtype, values))
         if tolerance is None:
             _CACHE[shift] = (version, spectrum)
         return spectrum
@@ -214,11 +216,21 @@ def as_spectrum(shift: GraphShift | torch.Tensor | Spectrum) -> Spectrum:
     return shift if isinstance(shift, Spectrum) else Spectrum.of(shift)
 
 
+@contextmanager
+def _one_torch_thread() -> Iterator[None]:
+    """Keep torch's threads out of the way of numpy's: both wait spinning, and would take the cores from each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 def _eigh(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     if matrix.device.type != "cpu":
         values, vectors = torch.linalg.eigh(matrix)
         return values, vectors
-    # numpy's is as fast alone, and much faster beside other work on the same cores: torch's threads wait spinning.
     return tuple(torch.from_numpy(part) for part in np.linalg.eigh(matrix.numpy()))  # type: ignore[return-value]
 
 
