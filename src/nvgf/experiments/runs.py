@@ -36,7 +36,7 @@ class Results:
 
 def versions() -> dict[str, str]:
     """Return the versions that numbers may depend on."""
-    found = {"nvgf": __version__, "python": platform.python_version(), "platform": platform.platform()}
+    found = {"nvgf": __version__, "python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
     for name in ("torch", "numpy", "scipy", "scikit-learn"):
         try:
             found[name] = metadata.version(name)
