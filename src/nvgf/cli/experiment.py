@@ -173,8 +173,8 @@ def show_run(run: Path, selection: Selection, *, with_report: bool) -> None:
     print_sheet(comparison_sheet(results.rows, results.study, selection))
     print_sheet(change_sheet(results.rows, results.study, selection))
     verdicts = evaluate(results.rows, results.analysis, study=results.study, selection=selection)
-    counts = {answer: sum(v.verdict == answer for v in verdicts) for answer in ("holds", "does not hold", "undecided")}
-    told = ", ".join(f"{count} {answer}" for answer, count in counts.items())
+    words = {"holds": "hold", "does not hold": "do not hold", "undecided": "are undecided"}
+    told = ", ".join(f"{sum(v.verdict == answer for v in verdicts)} {word}" for answer, word in words.items())
     typer.echo(f"Of {len(verdicts)} claims of the paper: {told} (nvgf claims {run})")
     if with_report:
         from nvgf.report import read_run, write_report
