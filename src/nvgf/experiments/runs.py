@@ -36,7 +36,8 @@ class Results:
 
 def versions() -> dict[str, str]:
     """Return the versions that numbers may depend on."""
-    found = {"nvgf": __version__, "python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
+    system = f"{platform.system()} {platform.machine()}"
+    found = {"nvgf": __version__, "python": platform.python_version(), "platform": system}
     for name in ("torch", "numpy", "scipy", "scikit-learn"):
         try:
             found[name] = metadata.version(name)
