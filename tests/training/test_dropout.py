@@ -12,10 +12,10 @@ from nvgf.training.stack.dropout import Dropout
 CPU = torch.device("cpu")
 
 
-def make(nodes: list[torch.Tensor], seeds: list[int], dropout: float, width: int, batch: int = 20) -> Dropout:
-    schedule = Schedule(epochs=1, batch_size=batch, dropout=dropout)
+def make(nodes: list[torch.Tensor], seeds: list[int], dropout: float, width: int, by_table: bool = True) -> Dropout:
+    schedule = Schedule(epochs=1, batch_size=20, dropout=dropout)
     task = toy()
-    return Dropout([Job("lsigf", task, seed=seed, schedule=schedule) for seed in seeds], nodes, width, CPU)
+    return Dropout([Job("lsigf", task, seed=seed, schedule=schedule) for seed in seeds], nodes, width, CPU, by_table)
 
 
 @pytest.mark.parametrize("dropout", [0.5, 0.3, 0.9])
@@ -26,6 +26,13 @@ def test_share_and_scale(dropout, width):
     kept = (masks > 0).float()
     deviation = (dropout * (1 - dropout) / kept.numel()) ** 0.5
     assert abs(float(kept.mean()) - (1 - dropout)) < 4.5 * deviation
+
+
+@pytest.mark.parametrize("width", [1, 8, 13, 64, 70])
+def test_the_way_of_a_gpu_gives_the_same_masks(width):
+    table, bits = (make([torch.arange(9)] * 2, [3, 4], 0.5, width, by_table=way) for way in (True, False))
+    for step in (0, 1000):
+        assert torch.equal(bits.draw(step), table.draw(step))
 
 
 def test_bits_do_not_hang_together():

@@ -18,6 +18,7 @@ from nvgf.training import plan as planning
 from nvgf.training.order import batches
 from nvgf.training.stack.dropout import Dropout
 from nvgf.training.stack.general import GeneralNet
+from nvgf.training.stack.taps import JoinedLearnNVGFNet
 
 TRAINED = [name for name in ARCHITECTURES if name != "design-nvgf"]
 VARIANTS = [
@@ -94,6 +95,18 @@ def test_stacked_equals_single_equals_plain_pytorch(name, options, node):
         assert result.job is job
         assert_same(result, fit_many([job], native=False)[0], 1e-5)
         assert_same(result, with_module(job), 2e-4)
+
+
+@pytest.mark.parametrize("basis", ["power", "chebyshev"])
+@pytest.mark.parametrize("node", [None, 3])
+def test_formulas_for_a_gpu_are_those_for_a_cpu(monkeypatch, node, basis):
+    jobs = mixed_jobs("learn-nvgf", node, basis=basis)
+    expected = fit_many(jobs, memory=1 << 30, native=False)
+    monkeypatch.setattr(JoinedLearnNVGFNet, "device_type", None)
+    (piece,) = planning.plan(jobs, torch.device("cpu"), memory=1 << 30)
+    assert piece.net is JoinedLearnNVGFNet
+    for one, other in zip(fit_many(jobs, memory=1 << 30, native=False), expected, strict=True):
+        assert_same(one, other, 1e-5)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from nvgf.training.stack.gcnn import GCNNNet
 from nvgf.training.stack.general import GeneralNet
 from nvgf.training.stack.net import StackedNet
 from nvgf.training.stack.rank_one import GATNet, GCNNet
-from nvgf.training.stack.taps import LearnNVGFNet, LSIGFNet
+from nvgf.training.stack.taps import JoinedLearnNVGFNet, LearnNVGFNet, LSIGFNet
 
-NETS: tuple[type[StackedNet], ...] = (LSIGFNet, GCNNNet, LearnNVGFNet, GCNNet, GATNet, GeneralNet)
-"""The stacked formulas; the first that takes a model is used."""
+NETS: tuple[type[StackedNet], ...] = (LSIGFNet, GCNNNet, JoinedLearnNVGFNet, LearnNVGFNet, GCNNet, GATNet, GeneralNet)
+"""The stacked formulas; the first that is for the device and takes a model is used."""
 
 CPU_WORKING_SET = 8 << 20
 """On a CPU a stack larger than this leaves the cache, and is slower than its jobs one after another."""
@@ -52,7 +52,7 @@ def plan(
         key = shape_key(job)
         if key not in groups:
             model = job.build(device="meta")
-            nets[key] = next(net for net in NETS if net.takes(model))
+            nets[key] = next(net for net in NETS if net.device_type in (None, device.type) and net.takes(model))
         groups.setdefault(key, []).append(number)
     if memory is None:
         memory = CPU_WORKING_SET

@@ -15,17 +15,26 @@ _LANES = 4
 class Dropout:
     """Masks ``(jobs, nodes, batch, features)`` with entries 0 and 1 / (1 - p), the same on every device.
 
-    With p = 1/2 a feature takes one bit of a 64-bit hash, and bytes become eight entries by a table; otherwise it
-    takes 16 bits, so that p is rounded to a multiple of 2^-16.
+    With p = 1/2 a feature takes one bit of a 64-bit hash; otherwise it takes 16 bits, so that p is rounded to a
+    multiple of 2^-16.
 
     Args:
         jobs: the jobs of the stack, all with the same p and batch size.
         nodes: for each job the numbers of its nodes.
         width: the number of features.
         device: where the masks are needed.
+        by_table: whether a table turns each byte of bits into eight entries, the faster way on a CPU; on a GPU it would
+            be one block of threads a byte, and every bit is tested on its own. By default what suits the device.
     """
 
-    def __init__(self, jobs: Sequence[Job], nodes: Sequence[torch.Tensor], width: int, device: torch.device) -> None:
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        nodes: Sequence[torch.Tensor],
+        width: int,
+        device: torch.device,
+        by_table: bool | None = None,
+    ) -> None:
         schedule = jobs[0].schedule
         self.probability = schedule.dropout
         self.width = width
@@ -51,11 +60,18 @@ class Dropout:
         self._step_key = torch.empty_like(self._keys)
         scale = 1 / (1 - self.probability)
         if per_word == 64:
-            bits = torch.arange(256).unsqueeze(1) >> torch.arange(8) & 1
-            self._table = (bits * scale).to(device=device, dtype=torch.float32)
+            self._by_table = device.type == "cpu" if by_table is None else by_table
             used = -(-width // 8)
-            self._bytes = torch.empty(*count, used, dtype=torch.int32, device=device)
             self._padded = self.mask if width % 8 == 0 else torch.empty(*count, used * 8, device=device)
+            place = torch.arange(8)
+            if self._by_table:
+                bits = torch.arange(256).unsqueeze(1) >> place & 1
+                self._table = (bits * scale).to(device=device, dtype=torch.float32)
+                self._bytes = torch.empty(*count, used, dtype=torch.int32, device=device)
+            else:
+                self._bit = (1 << place).to(device=device, dtype=torch.uint8)
+                self._worth = (scale / (1 << place)).to(device=device, dtype=torch.float32)
+                self._bits = torch.empty(*count, used, 8, dtype=torch.uint8, device=device)
         else:
             self._scale = scale
             self._threshold = round(self.probability * 65536) - 32768
@@ -76,8 +92,13 @@ class Dropout:
             lanes = self._words.view(torch.int16)[..., : self.width]
             torch.ge(lanes, self._threshold, out=self.mask)
             return self.mask.mul_(self._scale)
-        self._bytes.copy_(self._words.view(torch.uint8)[..., : self._bytes.shape[-1]])
-        torch.index_select(self._table, 0, self._bytes.view(-1), out=self._padded.view(-1, 8))
+        hashed = self._words.view(torch.uint8)[..., : self._padded.shape[-1] // 8]
+        if self._by_table:
+            self._bytes.copy_(hashed)
+            torch.index_select(self._table, 0, self._bytes.view(-1), out=self._padded.view(-1, 8))
+        else:
+            torch.bitwise_and(hashed.unsqueeze(-1), self._bit, out=self._bits)
+            torch.mul(self._bits, self._worth, out=self._padded.view_as(self._bits))
         if self._padded is not self.mask:
             self.mask.copy_(self._padded[..., : self.width])
         return self.mask

@@ -29,6 +29,8 @@ class StackedNet(ABC):
 
     most_jobs: ClassVar[int | None] = None
     """The most jobs a stack can have; ``None`` for any number."""
+    device_type: ClassVar[str | None] = None
+    """The type of device that the formulas are made for; ``None`` for any."""
 
     data: StackData
     slots: Slots

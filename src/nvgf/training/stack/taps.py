@@ -81,13 +81,15 @@ class LearnNVGFNet(BilinearNet):
     taps are stored with the node first, so that each node is a product of small matrices, forward and backward.
     """
 
+    node_taps = NODE_TAPS
+
     def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
         super().__init__(jobs, cache)
         model = cast(LearnNVGF, jobs[0].build(device="meta"))
         order, width = model.order, model.widths[0]
         self.data = StackData(jobs, cache, "powers", 2 * order + 1, powers(2 * order))
         sizes = {"k": order + 1, "f": width, "g": width, "c": self.data.outputs, "n": self.data.most_nodes}
-        self.slots = Slots((LSI_TAPS, NODE_TAPS, *READOUT), jobs, sizes, self.data.nodes, self.device)
+        self.slots = Slots((LSI_TAPS, self.node_taps, *READOUT), jobs, sizes, self.data.nodes, self.device)
         product = product_coefficients(model.basis, order).transpose(1, 2).flatten(1)
         self.product = product.float().to(self.device).unsqueeze(0)
 
@@ -133,3 +135,36 @@ class LearnNVGFNet(BilinearNet):
         partial = self.buffer("partial", jobs * nodes, terms, width)
         torch.bmm(mixed, self._node_taps.transpose(1, 2), out=partial)
         torch.sum(partial.view(jobs, nodes, terms, width), dim=1, out=self.gradients[LSI_TAPS.name])
+
+
+class JoinedLearnNVGFNet(LearnNVGFNet):
+    r"""The same for a GPU, which is slow at thousands of small products: one product a job for all nodes.
+
+    With the taps of the nodes side by side and the LSI taps in a matrix :math:`A_{m,kf} = \sum_l P_{mkl} h_{lf}`, the
+    composed taps are :math:`C_{m,ng} = \sum_{kf} A_{m,kf} H_{kf,ng}`, and both gradients are products of that size.
+    """
+
+    device_type = "cuda"
+    node_taps = Slot(NODE_TAPS.name, NODE_TAPS.public, "kfng")
+
+    def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
+        super().__init__(jobs, cache)
+        order = self.slots.sizes["k"]
+        self._spread = self.product.view(-1, order, order).transpose(1, 2).reshape(-1, order)
+
+    def coefficients(self) -> torch.Tensor:
+        """Return the composed taps."""
+        jobs, nodes, terms, width = self._sizes()
+        self._joined = self.weights[NODE_TAPS.name].view(jobs, terms * width, nodes * width)
+        self._lsi = torch.matmul(self._spread, self.weights[LSI_TAPS.name]).view(jobs, self.terms, terms * width)
+        composed = self.buffer("composed", jobs, self.terms, nodes * width)
+        torch.bmm(self._lsi, self._joined, out=composed)
+        return composed.view(jobs, self.terms, nodes, width).transpose(1, 2)
+
+    def coefficients_backward(self, gradient: torch.Tensor) -> None:
+        """Write the gradients of both filters."""
+        jobs, nodes, terms, width = self._sizes()
+        joined = gradient.transpose(1, 2).reshape(jobs, self.terms, nodes * width)
+        torch.bmm(self._lsi.transpose(1, 2), joined, out=self.gradients[NODE_TAPS.name].view_as(self._joined))
+        partial = torch.bmm(joined, self._joined.transpose(1, 2)).view(jobs, -1, width)
+        torch.matmul(self._spread.T, partial, out=self.gradients[LSI_TAPS.name])
