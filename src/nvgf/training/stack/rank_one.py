@@ -198,11 +198,11 @@ class GATNet(RankOneNet):
 
         rows = own.shape[2]
         pairs = self.buffer(f"pairs {use}", jobs, batch, rows, nodes)
-        torch.gt(v.unsqueeze(2), -u.unsqueeze(3), out=pairs)
-        pairs.mul_(self._neighbours.unsqueeze(1))
+        torch.mul(v.unsqueeze(2) > -u.unsqueeze(3), self._neighbours.unsqueeze(1), out=pairs)
         sums = self.buffer(f"sums {use}", jobs * batch, rows, 6)
         torch.bmm(pairs.view(jobs * batch, rows, nodes), factors.view(jobs * batch, nodes, 6), out=sums)
-        all_flat = torch.matmul(self._neighbours.unsqueeze(1), factors[..., 3:])
+        side_by_side = factors[..., 3:].transpose(1, 2).reshape(jobs, nodes, batch * 3)
+        all_flat = torch.bmm(self._neighbours, side_by_side).view(jobs, rows, batch, 3).transpose(1, 2)
         sums = sums.view(jobs, batch, rows, 6)
         upper = above.unsqueeze(-1) * sums[..., :3]
         lower = below.unsqueeze(-1) * (all_flat - sums[..., 3:])
