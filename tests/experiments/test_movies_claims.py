@@ -105,6 +105,8 @@ def test_sizes_and_spectra():
     holding = ("size-ratings", "size-nodes", "size-star-wars", "input-low", "spectrum-lsigf", "spectrum-learn")
     assert all(found[name].verdict == "holds" for name in (*holding, "spectrum-gcnn-variation"))
     assert found["spectrum-gcnn"].verdict == found["input-low-variation"].verdict == "does not hold"
+    assert found["input-low"].statistic.startswith("90 % of the energy is in the lower half")
+    assert found["input-low-variation"].statistic.startswith("10 % of the energy is in the upper half")
     assert all(found[f"size-{target}"].verdict == "undecided" for target in PAIRS if target != "star-wars")
     assert "as they were drawn" in found["spectrum-learn"].note
 

@@ -11,13 +11,22 @@ from nvgf.experiments.authorship_tests import (
     austen_in_group_1,
     count,
     designed_alike,
-    high_input,
     in_group,
     largest_group,
     more_spread,
     usually_significant,
 )
-from nvgf.experiments.claim_tests import all_better, better, between, by_about, on_par, ordered, size, spectrum
+from nvgf.experiments.claim_tests import (
+    all_better,
+    better,
+    between,
+    by_about,
+    input_energy,
+    on_par,
+    ordered,
+    size,
+    spectrum,
+)
 from nvgf.experiments.claims import Claim
 from nvgf.experiments.tables import ALIKE
 
@@ -203,7 +212,7 @@ CLAIMS: tuple[Claim, ...] = (
         "input-high",
         "The high-eigenvalue content of Austen's signals is significant",
         "section 6, figure 2 (c)",
-        high_input,
+        input_energy("austen", "upper"),
         {"share": 0.25},
     ),
     Claim(

@@ -137,24 +137,6 @@ def largest_group(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding 
     return Finding(verdict, text + f"largest in {100 * share:.0f} % of the resamplings", {"share": share})
 
 
-def high_input(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
-    """Test that a share of the energy of Austen's test signals is in the upper half of the spectrum."""
-    facts = evidence.analysis.get("austen")
-    if facts is None or "input_high_share" not in facts:
-        return None
-    share, last, rest = (facts[f"input_{name}_share"] for name in ("high", "last", "rest_high"))
-    verdict: Answer = "holds" if share >= thresholds["share"] else "does not hold"
-    text = (
-        f"{100 * share:.0f} % of the energy is in the upper half of the spectrum, {100 * last:.0f} % at v_N alone; "
-        f"without v_N {100 * rest:.1f} % of the rest is in the upper half"
-    )
-    positive = facts.get("last_is_positive", False)
-    note = (
-        "v_N is the positive (Perron) vector of a non-negative S, and varies least over the graph." if positive else ""
-    )
-    return Finding(verdict, text, {"high": share, "last": last, "rest": rest}, note)
-
-
 def more_spread(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
     """Test that Learn NVGF answers v_N with more evenly spread frequencies than GCNN, and with nearly all."""
     models = evidence.analysis.get("austen", {}).get("models", {})

@@ -236,6 +236,29 @@ def size(subject: str, fact: Callable[[Mapping[str, Any]], float]) -> Test:
     return test
 
 
+def input_energy(subject: str, half: Literal["upper", "lower"]) -> Test:
+    """Test that at least a ``share`` of the energy of a subject's test signals is in a half of the spectrum."""
+
+    def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
+        facts = evidence.analysis.get(subject)
+        if facts is None or "input_high_share" not in facts:
+            return None
+        high, last, rest = (facts[f"input_{name}_share"] for name in ("high", "last", "rest_high"))
+        share, of_rest = (high, rest) if half == "upper" else (1 - high, 1 - rest)
+        bound = thresholds["share"]
+        text = (
+            f"{100 * share:.0f} % of the energy is in the {half} half of the spectrum (at least {100 * bound:g} % "
+            f"wanted), {100 * last:.0f} % at v_N alone; without v_N {100 * of_rest:.0f} % of the rest is there"
+        )
+        note = ""
+        if facts.get("last_is_positive", False):
+            note = "v_N is the positive (Perron) vector of a non-negative S, and varies least over the graph."
+        numbers = {"share": share, "last": last, "rest": of_rest}
+        return Finding("holds" if share >= bound else "does not hold", text, numbers, note)
+
+    return test
+
+
 def spectrum(subject: str, conditions: Sequence[tuple[str, str, str]], source: str, text: str) -> Test:
     """Test measures of the outputs' spectra for one eigenvector, see :func:`nvgf.experiments.analysis.spread_of`.
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nvgf.experiments.claim_tests import Test, all_better, every, gap, numbers_of, on_par, pairs, size, spectrum
+from nvgf.experiments.claim_tests import (
+    Test,
+    all_better,
+    every,
+    gap,
+    input_energy,
+    numbers_of,
+    on_par,
+    pairs,
+    size,
+    spectrum,
+)
 from nvgf.experiments.claims import Answer, Claim, Evidence, Finding, decide
 from nvgf.experiments.tables import ALIKE
 
@@ -55,22 +66,6 @@ def _changes_within(models: Sequence[str]) -> Test:
         return Finding(verdict, text, {f"{s} {m}": numbers_of(one) for (s, m), one in found.items()})
 
     return test
-
-
-def _input(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
-    facts = evidence.analysis.get("star-wars")
-    if facts is None or "input_high_share" not in facts:
-        return None
-    high, last, rest = (facts[f"input_{name}_share"] for name in ("high", "last", "rest_high"))
-    share = high if "min_share" in thresholds else 1 - high
-    bound = thresholds.get("min_share", thresholds.get("min_low_share"))
-    verdict: Answer = "holds" if share >= bound else "does not hold"
-    text = (
-        f"{100 * (1 - high):.0f} % of the energy is in the lower half of the spectrum, {100 * last:.0f} % at v_N "
-        f"alone; without v_N {100 * (1 - rest):.0f} % of the rest (at least {100 * bound:g} % wanted)"
-    )
-    note = "v_N is the positive vector of a non-negative S." if facts.get("last_is_positive", False) else ""
-    return Finding(verdict, text, {"high": high, "last": last, "rest": rest}, note)
 
 
 _DATA = "appendix, Movie Recommendation, Dataset and code"
@@ -151,15 +146,15 @@ CLAIMS: tuple[Claim, ...] = (
         "input-low",
         "The signals of Star Wars have low-eigenvalue content",
         "appendix, Movie Recommendation, figure of the input frequencies",
-        _input,
-        {"min_low_share": 0.75},
+        input_energy("star-wars", "lower"),
+        {"share": 0.75},
     ),
     Claim(
         "input-low-variation",
         "The same with frequencies in the order of total variation: large eigenvalues vary least",
         "appendix, Movie Recommendation, figure of the input frequencies",
-        _input,
-        {"min_share": 0.75},
+        input_energy("star-wars", "upper"),
+        {"share": 0.75},
         "A reading of the statement under which the figure can be what the text says.",
     ),
     Claim(

@@ -12,8 +12,8 @@ from nvgf.training.schedule import Schedule
 class StackedAdam:
     """Adam on a stack whose jobs are sorted by learning rate, so that each rate is a slice of every parameter.
 
-    On a GPU the rates are updated side by side, on streams of their own: torch's kernel gives 65,536 numbers to a block of
-    threads, so that one rate of a small stack leaves most of the device idle.
+    On a GPU the rates are updated side by side, on streams of their own: torch's kernel gives 65,536 numbers to a block
+    of threads, so that one rate of a small stack leaves most of the device idle.
 
     Args:
         learning_rates: the rate of each job, sorted.

@@ -163,7 +163,7 @@ class JoinedLearnNVGFNet(LearnNVGFNet):
 
     def coefficients_backward(self, gradient: torch.Tensor) -> None:
         """Write the gradients of both filters."""
-        jobs, nodes, terms, width = self._sizes()
+        jobs, nodes, _, width = self._sizes()
         joined = gradient.transpose(1, 2).reshape(jobs, self.terms, nodes * width)
         torch.bmm(self._lsi.transpose(1, 2), joined, out=self.gradients[NODE_TAPS.name].view_as(self._joined))
         partial = torch.bmm(joined, self._joined.transpose(1, 2)).view(jobs, -1, width)
