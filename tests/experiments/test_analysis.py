@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nvgf.experiments import Data
 from nvgf.experiments.analysis import analyse_data, analyse_model, binned, gather, rounded, spread_of
 from nvgf.experiments.baselines import STRENGTHS, linear_classifier
-from nvgf.models import GCNN, LSIGF, LearnNVGF
+from nvgf.models import GCNN, LSIGF, DesignNVGF, LearnNVGF
 from nvgf.spectral import Spectrum, transfer_matrix
 
 
@@ -62,6 +62,18 @@ def test_learn_nvgf_has_the_transfer_map_of_its_composed_filter(task):
     outputs = transfer_matrix(taps, spectrum)[0, :, :, -1]
     np.testing.assert_allclose(found["outputs"], outputs.numpy(), atol=2e-3 * float(outputs.abs().max()))
     assert found["creation"] > 0.1
+
+
+def test_the_offset_of_design_nvgf_is_no_answer_to_the_input(task):
+    designed = DesignNVGF.from_gcnn(seeded(GCNN, task), task.train.x - task.train.x.mean(), task.shift)
+    offset = designed.activation(0).offset
+    assert float(offset.abs().max()) > 0
+    found = analyse_model(designed, task.shift, {})
+    offset.zero_()
+    without = analyse_model(designed, task.shift, {})
+    assert found["creation"] == pytest.approx(without["creation"])
+    assert found["last"] == pytest.approx(without["last"])
+    np.testing.assert_allclose(found["outputs"], without["outputs"], atol=1e-3 * np.max(without["outputs"]))
 
 
 def test_an_analysis_of_the_papers_size_is_small():

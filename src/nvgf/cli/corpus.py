@@ -24,7 +24,7 @@ CatalogueFile = Annotated[
 @app.command()
 def build(
     folder: Annotated[Path, typer.Argument(help="A folder per author, or the files of a catalogue.", metavar="DIR")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The corpus file to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The corpus file to write.")],
     catalogue: CatalogueFile = None,
     words: WordsFile = None,
     size: Annotated[int, typer.Option("--size", help="Words of an excerpt.")] = 1000,
@@ -71,10 +71,10 @@ def build(
             jobs=jobs or os.cpu_count() or 1,
             progress=show,
         )
-    result.corpus.save(output)
+    result.corpus.save(out)
     typer.echo(
-        f"{output}: {len(result.corpus.authors)} authors, {len(result.corpus.books)} books, "
-        f"{len(result.corpus)} excerpts, {output.stat().st_size / 1e6:.2f} MB"
+        f"{out}: {len(result.corpus.authors)} authors, {len(result.corpus.books)} books, "
+        f"{len(result.corpus)} excerpts, {out.stat().st_size / 1e6:.2f} MB"
     )
     if result.errors:
         typer.echo(f"{len(result.errors)} of {len(result.reports)} files were left out", err=True)
@@ -123,7 +123,7 @@ def info(file: CorpusFile = None) -> None:
 @app.command()
 def network(
     author: Annotated[str, typer.Option("--author", help="The key of the author, as shown by info.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .graphml file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="A .csv or .graphml file.")],
     file: CorpusFile = None,
     discount: Annotated[float, typer.Option("--discount", help="Discount per word of distance.")] = 0.8,
     window: Annotated[int, typer.Option("--window", help="How many following words are looked at.")] = 10,
@@ -137,8 +137,8 @@ def network(
 
     corpus = load_corpus(file)
     weights = author_network(corpus, author, discount=discount, window=window)
-    save_network(output, weights, corpus.words.words)
-    typer.echo(f"{output}: {np.count_nonzero(weights)} edges among {len(corpus.words)} words")
+    save_network(out, weights, corpus.words.words)
+    typer.echo(f"{out}: {np.count_nonzero(weights)} edges among {len(corpus.words)} words")
 
 
 @app.command()

@@ -12,9 +12,9 @@ def report(
     run: Annotated[
         Path, typer.Argument(help="The folder that a run wrote, or a table of results (.csv).", metavar="RUN")
     ],
-    output: Annotated[
+    out: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The page to write; by default RUN/report.html, or beside a table."),
+        typer.Option("--out", "-o", help="The page to write; by default RUN/report.html, or beside a table."),
     ] = None,
     figures: Annotated[
         Path | None, typer.Option("--figures", help="Write the figures as PNG and SVG files into this folder too.")
@@ -36,4 +36,4 @@ def report(
     if figures is not None:
         files = write_figures(content, figures)
         typer.echo(f"{len(files)} files in {figures}", err=True)
-    typer.echo(write_report(content, output or (run / "report.html" if run.is_dir() else run.with_suffix(".html"))))
+    typer.echo(write_report(content, out or (run / "report.html" if run.is_dir() else run.with_suffix(".html"))))

@@ -50,6 +50,8 @@ def analyse_data(study: Study, data: Data, task: Task) -> dict[str, Any]:
 def analyse_model(model: GraphModel, shift: GraphShift, hyper: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a trained model does to single frequencies before its readout.
 
+    Its answer to the zero signal, the offset of Design NVGF, is taken away: it does not come from the input.
+
     ``outputs`` are the spectra of all F hidden features for the input v_N, the eigenvector of the largest eigenvalue
     (figure ``fig:austen:freq``), shape ``(F, N)``; ``first_outputs`` are the means over the features of the
     magnitudes for the input v_1, the eigenvector of the smallest eigenvalue, which varies most over the graph.
@@ -60,8 +62,9 @@ def analyse_model(model: GraphModel, shift: GraphShift, hyper: Mapping[str, Any]
     model = model.double().eval()
     vectors = spectrum.eigenvectors
     with torch.no_grad():
-        last, first = (spectrum.gft(model.hidden(vectors[None, :, [i]], double)[0]) for i in (-1, 0))
-        measured = probe(lambda x: model.hidden(x, double), double, spectrum=spectrum)
+        rest = model.hidden(torch.zeros_like(vectors[None, :, [0]]), double)
+        last, first = (spectrum.gft((model.hidden(vectors[None, :, [i]], double) - rest)[0]) for i in (-1, 0))
+        measured = probe(lambda x: model.hidden(x, double), double, spectrum=spectrum, remove_rest=True)
     return {
         "hyper": dict(hyper),
         "outputs": rounded(last.T),

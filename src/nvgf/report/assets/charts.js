@@ -277,18 +277,18 @@ const Charts = (() => {
 
   // matrix: rows of magnitudes, row i = output frequency i; drawn with the first row at the bottom
   function heatmap(host, matrix, { label, dark, xTitle, yTitle, describe }) {
-    const wide = Math.max(host.clientWidth, 180), size = wide - 46, n = matrix.length, m = matrix[0].length;
+    const wide = Math.max(host.clientWidth, 180), size = wide - 52, n = matrix.length, m = matrix[0].length;
     const { picture } = canvas(host, size + 84, label);
     const most = Math.max(...matrix.flat(), 1e-300), stops = RAMPS[dark ? "dark" : "light"];
     const level = (r, c) => Math.sqrt(matrix[n - 1 - r][c] / most);
-    const x0 = 38, y0 = 6;
+    const x0 = 44, y0 = 6;
     picture.append(node("image", { x: x0, y: y0, width: size, height: size, preserveAspectRatio: "none", href: paint(m, n, level, stops) }));
     picture.append(node("rect", { x: x0, y: y0, width: size, height: size, fill: "none", class: "axis" }));
     const x = linear(0, m, x0, x0 + size), y = linear(0, n, y0 + size, y0);
     for (const k of [1, Math.round(m / 2), m]) picture.append(text(x(k - 0.5), y0 + size + 15, describe.frequency(k - 1, m), { "text-anchor": "middle" }));
     for (const k of [1, Math.round(n / 2), n]) picture.append(text(x0 - 5, y(k - 0.5) + 4, describe.frequency(k - 1, n), { "text-anchor": "end" }));
     picture.append(text(x0 + size / 2, y0 + size + 32, xTitle, { "text-anchor": "middle" }));
-    picture.append(text(0, 0, yTitle, { "text-anchor": "middle", transform: `translate(10 ${y0 + size / 2}) rotate(-90)` }));
+    picture.append(text(0, 0, yTitle, { "text-anchor": "middle", transform: `translate(9 ${y0 + size / 2}) rotate(-90)` }));
     const legend = y0 + size + 44;
     picture.append(node("image", { x: x0, y: legend, width: size, height: 9, preserveAspectRatio: "none", href: paint(64, 1, (_, c) => c / 63, stops) }));
     for (const [share, anchor] of [[0, "start"], [0.25, "middle"], [1, "end"]]) picture.append(text(x0 + size * Math.sqrt(share), legend + 23, number(most * share, 2), { "text-anchor": anchor }));
