@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from nvgf.experiments import Hyper, make_study
-from nvgf.experiments.sheets import change_sheet, comparison_sheet, hyper_sheet, latex, row_sheet
+from nvgf.experiments.overall import overall
+from nvgf.experiments.sheets import change_sheet, comparison_sheet, hyper_sheet, latex, overall_sheet, row_sheet
 from nvgf.experiments.tables import (
     best_hypers,
     comparison,
@@ -48,6 +50,48 @@ def test_hyper_parameters_are_chosen_as_asked(make_row):
     assert (beside.paper, beside.paper_mean, beside.agrees) == ((Hyper(*PAPER),), pytest.approx(0.4), False)
     with pytest.raises(ValueError, match="selection must be one of valid, test, paper, got 'best'"):
         comparison(rows, STUDY, "best")
+
+
+def test_of_several_hyper_parameters_of_the_paper_the_one_that_validates_best_counts(make_row):
+    movies = make_study("movies", "planted")
+    rows = [
+        row
+        for rate, test, valid in ((0.001, 0.8, 0.9), (0.005, 0.7, 1.1), (0.01, 0.9, 0.8))
+        for row in rows_of(make_row, "learn-nvgf", (rate, 16, 3), [test], [valid], study="movies", subject="liar-liar")
+    ]
+    (found,) = best_hypers(rows, movies)
+    assert found.agrees
+    assert found.paper_mean == found.chosen.mean == 0.9
+    assert hyper_sheet(rows, movies).rows[0][4] == "eta=0.001|0.005|0.01, F=16, K=3"
+
+
+def test_over_all_subjects_the_subjects_are_the_observations(make_row):
+    rows = []
+    for subject, learn, gcn in (("poe", 0.1, 0.3), ("austen", 0.2, 0.3), ("twain", 0.3, 0.2)):
+        rows += rows_of(make_row, "learn-nvgf", PAPER, [learn, learn], subject=subject)
+        rows += rows_of(make_row, "gcn", (0.01, 64, None), [gcn, gcn], subject=subject)
+        rows += rows_of(make_row, "gcnn", PAPER, [2 * learn, 2 * learn], subject=subject)
+    rows += rows_of(make_row, "gat", (0.01, 64, None), [0.9], subject="poe")
+    found = {(one.experiment, one.model): one for one in overall(rows, STUDY)}
+    assert set(found) == {
+        ("comparison", "learn-nvgf"),
+        ("comparison", "gcn"),
+        *(("creation", m) for m in ("learn-nvgf", "gcnn")),
+    }
+    gcn = found["comparison", "gcn"]
+    assert gcn.mean == pytest.approx(0.8 / 3)
+    assert (gcn.better, gcn.subjects, gcn.anchor) == (1, 3, "learn-nvgf")
+    differences = np.array([0.2, 0.1, -0.1])
+    half = stats.t.ppf(0.975, 2) * differences.std(ddof=1) / np.sqrt(3)
+    assert (gcn.interval.low, gcn.interval.high) == pytest.approx(
+        (differences.mean() - half, differences.mean() + half)
+    )
+    assert found["comparison", "learn-nvgf"].interval is None
+    assert found["creation", "learn-nvgf"].better == 3
+    sheet = overall_sheet(rows, STUDY)
+    assert sheet.rows[1][:5] == ("1", "paper", "gcn", "26.67", "minus learn-nvgf")
+    assert all(len(row) == len(sheet.columns) for row in sheet.rows)
+    assert overall([row for row in rows if row.subject == "poe"], STUDY) == []
 
 
 def test_a_lucky_unfinished_cell_is_not_chosen(make_row):

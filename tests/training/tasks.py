@@ -1,13 +1,14 @@
-"""Small learnable problems."""
+"""Small learnable problems, and what it means that two trainings are the same."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 
 from nvgf import GraphShift
-from nvgf.training import Job, Schedule, Signals, Task
+from nvgf.training import Job, Result, Schedule, Signals, Task
 
 SHORT = Schedule(epochs=6, batch_size=20)
 ARCHITECTURES: dict[str, dict[str, Any]] = {
@@ -19,6 +20,16 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     "sgc": {"features": 8, "order": 2},
     "gat": {"features": 8},
 }
+
+TRAINED = [name for name in ARCHITECTURES if name != "design-nvgf"]
+VARIANTS = [
+    *((name, {}) for name in TRAINED),
+    ("lsigf", {"basis": "chebyshev"}),
+    ("gcnn", {"basis": "chebyshev", "order": 3}),
+    ("learn-nvgf", {"basis": "chebyshev"}),
+    ("learn-nvgf", {"schedule": Schedule(epochs=6, batch_size=20, dropout=0.3)}),
+    ("gcnn", {"schedule": Schedule(epochs=6, batch_size=20, dropout=0.0)}),
+]
 
 
 def toy(nodes: int = 10, samples: int = 70, seed: int = 0, node: int | None = None, features: int = 1) -> Task:
@@ -48,3 +59,13 @@ def mixed_jobs(architecture: str, node: int | None = None, **options: Any) -> li
         Job(architecture, tasks[number % 3], options, rate, seed=number, schedule=schedule)
         for number, rate in enumerate(rates)
     ]
+
+
+def assert_same(one: Result, other: Result, tolerance: float) -> None:
+    torch.testing.assert_close(torch.tensor(one.losses), torch.tensor(other.losses), rtol=0, atol=tolerance)
+    torch.testing.assert_close(torch.tensor(one.curve), torch.tensor(other.curve), rtol=0, atol=tolerance)
+    assert one.kept_step == other.kept_step
+    assert one.test_error == pytest.approx(other.test_error, abs=tolerance)
+    assert one.state.keys() == other.state.keys()
+    for name, tensor in one.state.items():
+        torch.testing.assert_close(tensor, other.state[name], rtol=0, atol=10 * tolerance)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.training.tasks import ARCHITECTURES, SHORT, mixed_jobs, toy
+from tests.training.tasks import ARCHITECTURES, SHORT, TRAINED, VARIANTS, assert_same, mixed_jobs, toy
 from torch import nn
 
 from nvgf import GraphShift
@@ -19,26 +19,6 @@ from nvgf.training.order import batches
 from nvgf.training.stack.dropout import Dropout
 from nvgf.training.stack.general import GeneralNet
 from nvgf.training.stack.taps import JoinedLearnNVGFNet
-
-TRAINED = [name for name in ARCHITECTURES if name != "design-nvgf"]
-VARIANTS = [
-    *((name, {}) for name in TRAINED),
-    ("lsigf", {"basis": "chebyshev"}),
-    ("gcnn", {"basis": "chebyshev", "order": 3}),
-    ("learn-nvgf", {"basis": "chebyshev"}),
-    ("learn-nvgf", {"schedule": Schedule(epochs=6, batch_size=20, dropout=0.3)}),
-    ("gcnn", {"schedule": Schedule(epochs=6, batch_size=20, dropout=0.0)}),
-]
-
-
-def assert_same(one: Result, other: Result, tolerance: float) -> None:
-    torch.testing.assert_close(torch.tensor(one.losses), torch.tensor(other.losses), rtol=0, atol=tolerance)
-    torch.testing.assert_close(torch.tensor(one.curve), torch.tensor(other.curve), rtol=0, atol=tolerance)
-    assert one.kept_step == other.kept_step
-    assert one.test_error == pytest.approx(other.test_error, abs=tolerance)
-    assert one.state.keys() == other.state.keys()
-    for name, tensor in one.state.items():
-        torch.testing.assert_close(tensor, other.state[name], rtol=0, atol=10 * tolerance)
 
 
 def with_module(job: Job) -> Result:

@@ -167,11 +167,14 @@ def show_run(run: Path, selection: Selection, *, with_report: bool) -> None:
     """Print both experiments and the claims of a run, and write its page; the page's path comes last."""
     from nvgf.experiments.claims import evaluate
     from nvgf.experiments.runs import load_results
-    from nvgf.experiments.sheets import change_sheet, comparison_sheet
+    from nvgf.experiments.sheets import change_sheet, comparison_sheet, overall_sheet
 
     results = load_results(run)
-    print_sheet(comparison_sheet(results.rows, results.study, selection))
-    print_sheet(change_sheet(results.rows, results.study, selection))
+    for sheet in (
+        make(results.rows, results.study, selection) for make in (comparison_sheet, change_sheet, overall_sheet)
+    ):
+        if sheet.rows:
+            print_sheet(sheet)
     verdicts = evaluate(results.rows, results.analysis, study=results.study, selection=selection)
     words = {"holds": "hold", "does not hold": "do not hold", "undecided": "are undecided"}
     told = ", ".join(f"{sum(v.verdict == answer for v in verdicts)} {word}" for answer, word in words.items())

@@ -23,14 +23,15 @@ class _ShowByDefault(TyperGroup):
 app = typer.Typer(cls=_ShowByDefault, help="Show, filter, export and merge results.", no_args_is_help=True)
 
 RunArgument = Annotated[Path, typer.Argument(help="A run folder, a store, or a table of results.", metavar="RUN")]
-TABLES = ("comparison", "change", "hyper", "rows")
+TABLES = ("comparison", "change", "overall", "hyper", "rows")
 
 
 @app.command()
 def show(
     run: RunArgument,
     table: Annotated[
-        str | None, typer.Option("--table", help="Only this: comparison, change, hyper or rows (models one by one).")
+        str | None,
+        typer.Option("--table", help="Only this: comparison, change, overall, hyper or rows (models one by one)."),
     ] = None,
     subject: Annotated[
         str | None, typer.Option("--subject", "--author", "--target", help="Only these, separated by commas.")
@@ -71,10 +72,11 @@ def show(
     make = {
         "comparison": lambda: sheets.comparison_sheet(rows, study, selection),
         "change": lambda: sheets.change_sheet(rows, study, selection),
+        "overall": lambda: sheets.overall_sheet(rows, study, selection),
         "hyper": lambda: sheets.hyper_sheet(rows, study, selection),
         "rows": lambda: sheets.row_sheet(rows, study),
     }
-    chosen = [make[name]() for name in ([table] if table else TABLES[:3])]
+    chosen = [make[name]() for name in ([table] if table else TABLES[:4])]
     exported = [path for path in (csv, parquet, latex) if path is not None]
     if csv is not None:
         save_table(results, csv)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nvgf.experiments.claims import Verdict
+from nvgf.experiments.overall import overall
 from nvgf.experiments.rows import Row
 from nvgf.experiments.statistics import Interval
-from nvgf.experiments.study import Study
+from nvgf.experiments.study import Hyper, Study
 from nvgf.experiments.tables import (
     SELECTION_NOTES,
     Place,
@@ -31,6 +32,26 @@ class Sheet:
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
     labels: int = 2
+
+
+def overall_sheet(rows: Iterable[Row], study: Study, selection: Selection = "valid") -> Sheet:
+    """Both experiments over all subjects, where there are several."""
+    scale = study.metric.scale
+    lines = tuple(
+        (
+            {"comparison": "1", "creation": "2"}[found.experiment],
+            found.setting if found.split_by == study.split_bys[0] else f"{found.setting}, by {found.split_by}",
+            found.model,
+            number(found.mean * scale, study),
+            "" if found.interval is None else f"minus {found.anchor}",
+            "" if found.interval is None else interval(found.interval.scaled(scale), study),
+            "" if found.interval is None else f"{found.better} of {found.subjects}",
+        )
+        for found in overall(rows, study, selection)
+    )
+    columns = ("experiment", "setting", "model", "mean", "difference", "over subjects", "better for")
+    note = f"Means over the {study.subject_noun}s, which are the observations of the 95 % intervals. "
+    return Sheet(f"All {study.subject_noun}s: test {study.metric.label}", columns, lines, note + _note(selection), 3)
 
 
 def comparison_sheet(rows: Iterable[Row], study: Study, selection: Selection = "valid") -> Sheet:
@@ -96,7 +117,7 @@ def hyper_sheet(rows: Iterable[Row], study: Study, selection: Selection = "valid
             *_place(found.place, study),
             found.model,
             str(found.chosen.hyper),
-            " or ".join(map(str, found.paper)),
+            _any_of(found.paper),
             number(found.chosen.mean * scale, study),
             "" if found.paper_mean is None else number(found.paper_mean * scale, study),
         )
@@ -164,6 +185,19 @@ def percent(value: float) -> str:
 
 def _percents(found: Interval) -> str:
     return f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}]" if math.isfinite(found.low) else ""
+
+
+def _any_of(hypers: Sequence[Hyper]) -> str:
+    """Return hyper-parameters of which any will do; those that differ in eta alone share a line.
+
+    Example:
+        >>> _any_of([Hyper(0.001, 16, 3), Hyper(0.01, 16, 3)])
+        'eta=0.001|0.01, F=16, K=3'
+    """
+    rates: dict[Hyper, list[str]] = {}
+    for hyper in hypers:
+        rates.setdefault(hyper._replace(learning_rate=None), []).append(f"{hyper.learning_rate:g}")
+    return " or ".join(f"eta={'|'.join(own)}, {rest}".removesuffix(", -") for rest, own in rates.items())
 
 
 def _place(place: Place, study: Study) -> tuple[str, str]:

@@ -114,7 +114,10 @@ class Group:
 
 @dataclass(frozen=True)
 class BestHyper:
-    """The chosen hyper-parameters beside the paper's; ``paper_mean`` is the error with the paper's, if trained."""
+    """The chosen hyper-parameters beside the paper's; ``paper_mean`` is the error with the paper's, if trained.
+
+    Where the paper leaves several open, it is that of those which validate best.
+    """
 
     place: Place
     model: str
@@ -268,14 +271,18 @@ def groups(changes: Iterable[Change], alike: float = ALIKE) -> list[Group]:
 def best_hypers(rows: Iterable[Row], study: Study, selection: Selection = "valid") -> list[BestHyper]:
     """Return for each place and trained model of experiment 1 the chosen hyper-parameters beside the paper's."""
     rows = list(rows)
-    means = {(s.place, s.model, s.hyper): s.mean for s in summaries(rows)}
-    found = []
-    for chosen in comparison(rows, study, selection):
-        if chosen.model not in study.baselines:
-            paper = study.paper_hypers(chosen.place.subject, chosen.model)
-            known = [means[key] for hyper in paper if (key := (chosen.place, chosen.model, hyper)) in means]
-            found.append(BestHyper(chosen.place, chosen.model, chosen, paper, min(known) if known else None))
-    return found
+    by_paper = {(s.place, s.model): s.mean for s in comparison(rows, study, "paper")}
+    return [
+        BestHyper(
+            chosen.place,
+            chosen.model,
+            chosen,
+            study.paper_hypers(chosen.place.subject, chosen.model),
+            by_paper.get((chosen.place, chosen.model)),
+        )
+        for chosen in comparison(rows, study, selection)
+        if chosen.model not in study.baselines
+    ]
 
 
 def _rank(place: Place, study: Study) -> tuple[int, str, int, str]:

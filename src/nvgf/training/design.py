@@ -86,4 +86,4 @@ def _retrained(result: Result, model: DesignNVGF, cache: TaskCache) -> Result:
     while not run.done:
         run.run_block()
     (trained,) = run.results(keep_weights=True)
-    return replace(trained, state={**model.state_dict(), **trained.state})
+    return replace(trained, state={**result.state, **trained.state})

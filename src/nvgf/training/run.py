@@ -95,7 +95,7 @@ class Run:
         self._rows_now.copy_(self._rows[steps])
         self._weights_now.copy_(self._batch_weights[steps])
         self._alive_now.copy_(self._alive[self.block])
-        if self.device.type != "cuda":
+        if self.device.type != "cuda" or self.net.most_jobs == 1 or self.blocks == 1:
             self._block()
         elif self._graph is None:
             self._warm_up_and_capture()
@@ -220,8 +220,6 @@ class Run:
         with torch.cuda.stream(stream):
             self._block()
         torch.cuda.current_stream(self.device).wait_stream(stream)
-        if self.net.most_jobs == 1 or self.blocks == 1:
-            return
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             self._block()

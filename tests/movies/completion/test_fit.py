@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 
 from nvgf.movies import nearest_neighbour_graph, planted_ratings, similarity
 from nvgf.movies.anchors import mean_of_means
@@ -166,3 +167,16 @@ LARGER = CompletionProblem(np.ones((3, 3)), np.ones((3, 3)) > 0, GRAPHS[0], GRAP
 def test_bad_arguments_are_named(problems, options, message):
     with pytest.raises(ValueError, match=message):
         fit_completion(problems, **options)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("method", ["rmgcnn", "rmcayley"])
+@pytest.mark.parametrize("cuda_graph", [False, True])
+def test_cuda_equals_cpu(method, cuda_graph):
+    problems = [planted_problem(seed=seed) for seed in (1, 2)]
+    config = CompletionConfig(method=method, order=2, **SMALL)
+    options = {"iterations": 20, "seeds": [0, 1]}
+    here = fit_completion(problems, config, **options)
+    there = fit_completion(problems, config, **options, device="cuda", cuda_graph=cuda_graph)
+    np.testing.assert_allclose(there.curves, here.curves, atol=1e-3)
+    np.testing.assert_allclose(there.completion, here.completion, atol=2e-2)
