@@ -58,11 +58,15 @@ def test_attention_is_the_formulas(node):
     torch.testing.assert_close(native_run.flat["weights"], torch_run.flat["weights"], rtol=1e-3, atol=2e-4)
 
 
-def test_composed_taps_of_chebyshev_filters():
-    torch_run, native_run = runs(mixed_jobs("learn-nvgf", basis="chebyshev", order=3))
-    torch_run.run_block()
-    native_run.run_block()
+@pytest.mark.parametrize(("name", "order"), [*(("learn-nvgf", k) for k in range(5)), ("lsigf", 0), ("lsigf", 7)])
+def test_any_order(name, order):
+    torch_run, native_run = runs(mixed_jobs(name, order=order))
+    assert native_run.native is not None
+    for run in (torch_run, native_run):
+        run.run_block()
+        run.run_block()
     torch.testing.assert_close(native_run.losses, torch_run.losses, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(native_run.flat["weights"], torch_run.flat["weights"], rtol=1e-3, atol=2e-4)
 
 
 def test_either_can_take_the_next_step():
@@ -80,7 +84,8 @@ def test_either_can_take_the_next_step():
     [
         ("lsigf", {"basis": "chebyshev"}),
         ("gcnn", {"features": [4, 3]}),
-        ("learn-nvgf", {"order": 6}),
+        ("learn-nvgf", {"order": 5}),
+        ("learn-nvgf", {"basis": "chebyshev"}),
         ("lsigf", {"schedule": Schedule(epochs=2, batch_size=20, dropout=0.3)}),
     ],
 )

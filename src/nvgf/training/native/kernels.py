@@ -16,8 +16,8 @@ from numba import njit
 
 LINEAR, RECTIFIED, COMPOSED = 0, 1, 2
 CROSS_ENTROPY, SMOOTH_L1 = 0, 1
-ORDERS = 6
-"""The most taps that a composed filter can have: order + 1."""
+ORDERS = 5
+"""The most taps of filters that are composed, order + 1: the paper's largest order is 4."""
 
 # Sums may be reordered; NaN and infinity keep their meaning, since they tell of divergence.
 _compiled: Any = njit(fastmath={"contract", "nsz", "reassoc"}, nogil=True, cache=True, error_model="numpy")
@@ -101,42 +101,29 @@ def _unread(z: Any, readout: Any, back: Any) -> None:
 
 
 @_compiled
-def _compose(taps: Any, node_taps: Any, product: Any, values: Any, mixed: Any, composed: Any) -> None:
-    """Write a node's composed taps ``(terms, width)`` from its node-variant taps ``(width, order * width)``."""
+def _compose(taps: Any, node_taps: Any, composed: Any) -> None:
+    """Write a node's composed taps, one after another in a row, from its node-variant taps ``(width, order * width)``.
+
+    Tap k of the first filter and tap l of the second make one of order k + l: in the row, k widths further on.
+    """
     order, width = taps.shape
     size = order * width
     full = width // 4 * 4
-    for k in range(order):
-        for i in range(size):
-            mixed[k, i] = 0
+    composed[:] = 0
     for f in range(0, full, 4):
         for k in range(order):
             w, x, y, z = taps[k, f], taps[k, f + 1], taps[k, f + 2], taps[k, f + 3]
+            part = composed[k * width : k * width + size]
             for i in range(size):
-                mixed[k, i] += (
+                part[i] += (
                     w * node_taps[f, i] + x * node_taps[f + 1, i] + y * node_taps[f + 2, i] + z * node_taps[f + 3, i]
                 )
     for f in range(full, width):
         for k in range(order):
             w = taps[k, f]
+            part = composed[k * width : k * width + size]
             for i in range(size):
-                mixed[k, i] += w * node_taps[f, i]
-    composed[:] = 0
-    for q in range(product.shape[0]):
-        m, k, shift = product[q, 0], product[q, 1], product[q, 2] * width
-        for i in range(width):
-            composed[m, i] += values[q] * mixed[k, shift + i]
-
-
-@_compiled
-def _uncompose(gradient: Any, product: Any, values: Any, mixed: Any) -> None:
-    """Write the gradient of the mixed taps of a node from that of the composed taps."""
-    width = gradient.shape[1]
-    mixed[:] = 0
-    for q in range(product.shape[0]):
-        m, k, shift = product[q, 0], product[q, 1], product[q, 2] * width
-        for i in range(width):
-            mixed[k, shift + i] += values[q] * gradient[m, i]
+                part[i] += w * node_taps[f, i]
 
 
 @_compiled
@@ -152,26 +139,28 @@ def _adam(p: Any, g: Any, m: Any, v: Any, rates: Any) -> None:
 
 
 @_compiled
-def _adam_of_products(p: Any, m: Any, v: Any, rates: Any, factors: Any, r: Any, dtaps: Any) -> None:
+def _adam_of_products(p: Any, m: Any, v: Any, rates: Any, factors: Any, row: Any, dtaps: Any) -> None:
     """Take Adam's step for a node's taps, whose gradient is ``factors @ r``, and add ``r @ p.T`` to ``dtaps``.
 
-    One pass over the memory of p, m and v, which is what a training step mostly waits for. There are always six rows
-    r; those beyond the order are zero.
+    Row k of r is ``row``, the gradient of the composed taps, from its width k on. This is one pass over the memory of
+    p, m and v, which is what a training step mostly waits for. There are always :data:`ORDERS` rows; the factors of
+    those beyond the order are zero.
     """
     size, scale, beta1, beta2, eps = rates
-    for f in range(p.shape[0]):
-        a, b, c = factors[f, 0], factors[f, 1], factors[f, 2]
-        d, e, o = factors[f, 3], factors[f, 4], factors[f, 5]
-        s0 = s1 = s2 = s3 = s4 = s5 = np.float32(0)
+    width = p.shape[0]
+    for f in range(width):
+        a, b, c, d, e = factors[f, 0], factors[f, 1], factors[f, 2], factors[f, 3], factors[f, 4]
+        s0 = s1 = s2 = s3 = s4 = np.float32(0)
         for i in range(p.shape[1]):
             old = p[f, i]
-            s0 += old * r[0, i]
-            s1 += old * r[1, i]
-            s2 += old * r[2, i]
-            s3 += old * r[3, i]
-            s4 += old * r[4, i]
-            s5 += old * r[5, i]
-            g = a * r[0, i] + b * r[1, i] + c * r[2, i] + d * r[3, i] + e * r[4, i] + o * r[5, i]
+            r0, r1, r2 = row[i], row[width + i], row[2 * width + i]
+            r3, r4 = row[3 * width + i], row[4 * width + i]
+            s0 += old * r0
+            s1 += old * r1
+            s2 += old * r2
+            s3 += old * r3
+            s4 += old * r4
+            g = a * r0 + b * r1 + c * r2 + d * r3 + e * r4
             mean = m[f, i] + (np.float32(1) - beta1) * (g - m[f, i])
             square = beta2 * v[f, i] + (np.float32(1) - beta2) * g * g
             m[f, i] = mean
@@ -182,7 +171,6 @@ def _adam_of_products(p: Any, m: Any, v: Any, rates: Any, factors: Any, r: Any, 
         dtaps[2, f] += s2
         dtaps[3, f] += s3
         dtaps[4, f] += s4
-        dtaps[5, f] += s5
 
 
 @_compiled
@@ -228,8 +216,6 @@ def train(
     key: Any,
     table: Any,
     drop: Any,
-    product: Any,
-    values: Any,
     taps: Any,
     node_taps: Any,
     readout: Any,
@@ -242,8 +228,8 @@ def train(
 
     Parameters come as (weights, means, squares), a tuple each: ``taps`` ``(order, width)``, ``node_taps``
     ``(nodes, width, order * width)``, ``readout`` ``(nodes, outputs, width)``, ``bias`` ``(1, outputs)``.
-    ``features`` are ``(samples, nodes, terms)``. ``product`` lists which pairs of taps make which composed tap, with
-    ``values``. ``first`` is the number of steps taken before.
+    ``features`` are ``(samples, nodes, terms)``. ``first`` is the number of steps taken
+    before.
     """
     steps, batch = rows.shape
     count, outputs, width = nodes.shape[0], readout[0].shape[1], readout[0].shape[2]
@@ -256,12 +242,14 @@ def train(
     back = np.zeros((many, width), np.float32)
     bits = np.empty((count, batch, words * 8), np.uint8)
     coefficients = np.zeros((rest, width), np.float32)
-    mixed = np.zeros((ORDERS, order * width), np.float32)
-    factors = np.zeros((width, ORDERS), np.float32)
+    composed = coefficients[:terms].reshape(terms * width)
+    most = max(ORDERS, order)
+    factors = np.zeros((width, most), np.float32)
     z = np.zeros((many, outputs), np.float32)
-    dc = np.empty((terms, width), np.float32)
+    dcomposed = np.zeros((most - 1 + order) * width, np.float32)
+    dc = dcomposed[: terms * width].reshape(terms, width)
     dw = np.empty((outputs, width), np.float32)
-    dtaps = np.empty((ORDERS, width), np.float32)
+    dtaps = np.empty((most, width), np.float32)
     dbias = np.empty((1, outputs), np.float32)
     total = np.float64(0)
     for step in range(steps):
@@ -277,7 +265,7 @@ def train(
             coefficients[:order] = taps[0]
         for n in range(count):
             if kind == COMPOSED:
-                _compose(taps[0], node_taps[0][n], product, values, mixed, coefficients)
+                _compose(taps[0], node_taps[0][n], composed)
             own = hidden[n]
             _rows(heard[n], coefficients, own)
             if kind == RECTIFIED:
@@ -315,8 +303,8 @@ def train(
             _columns(heard[n], back, dc)
             _adam(readout[0][n], dw, readout[1][n], readout[2][n], rates)
             if kind == COMPOSED:
-                _uncompose(dc, product, values, mixed)
-                _adam_of_products(node_taps[0][n], node_taps[1][n], node_taps[2][n], rates, factors, mixed, dtaps)
+                own_taps = node_taps[0][n], node_taps[1][n], node_taps[2][n]
+                _adam_of_products(*own_taps, rates, factors, dcomposed, dtaps)
             else:
                 for m in range(terms):
                     for f in range(width):

@@ -50,12 +50,6 @@ class NativeSteps:
         self._drop = schedule.dropout > 0
         self._betas = np.array([*schedule.betas, schedule.eps])
         self._parts = [{name: tensor.numpy() for name, tensor in part.items()} for part in parts]
-        self._product, self._values = np.zeros((0, 3), np.int64), np.zeros(0, np.float32)
-        if isinstance(net, LearnNVGFNet):
-            order = net.slots.sizes["k"]
-            product = net.product.reshape(-1, order, order).numpy()
-            self._product = np.argwhere(product)
-            self._values = product[tuple(self._product.T)]
         self._keys = [np.uint64(stream_key(job.seed, DROPOUT)) for job in net.jobs]
 
     @staticmethod
@@ -63,7 +57,7 @@ class NativeSteps:
         """Return whether there are compiled steps for a stack."""
         if net.device.type != "cpu" or net.jobs[0].schedule.dropout not in (0.0, 0.5):
             return False
-        if net.slots.sizes.get("k", 1) > kernels.ORDERS:
+        if type(net) is LearnNVGFNet and net.slots.sizes["k"] > kernels.ORDERS:
             return False
         return type(net) in _KINDS and getattr(net, "in_power_basis", True)
 
@@ -83,8 +77,6 @@ class NativeSteps:
                 self._keys[j],
                 self._table,
                 self._drop,
-                self._product,
-                self._values,
                 *self._parameters(j),
                 job.learning_rate,
                 self._betas,

@@ -92,6 +92,7 @@ class LearnNVGFNet(BilinearNet):
         self.slots = Slots((LSI_TAPS, self.node_taps, *READOUT), jobs, sizes, self.data.nodes, self.device)
         product = product_coefficients(model.basis, order).transpose(1, 2).flatten(1)
         self.product = product.float().to(self.device).unsqueeze(0)
+        self.in_power_basis = model.basis == "power"
 
     @classmethod
     def takes(cls, model: GraphModel) -> bool:
