@@ -3,6 +3,8 @@ from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+import torch
+from threadpoolctl import threadpool_info
 
 from nvgf.experiments import Outcome, Store, enumerate_cells, make_study
 from nvgf.experiments import driver as driver_module
@@ -178,8 +180,6 @@ def test_a_cluster_where_nobody_answers_is_an_error():
 
 
 def test_a_wrong_place_makes_no_folder(tmp_path, study, cells):
-    import torch
-
     if torch.cuda.is_available():
         pytest.skip("a GPU is there")
     with pytest.raises(ValueError, match="no CUDA device is available"):
@@ -224,6 +224,16 @@ def test_the_end_of_the_driver_ends_its_workers(monkeypatch):
     monkeypatch.setattr(pools, "wait", lambda sentinels: sentinels)
     pools._end_with(3, lambda code: ended.set())
     assert ended.is_set()
+
+
+def test_processes_have_one_thread_each():
+    pool = ProcessPool(1)
+    try:
+        libraries = pool.executor.submit(threadpool_info).result(60)
+        assert pool.executor.submit(torch.get_num_threads).result(60) == 1
+    finally:
+        pool.close()
+    assert {library["num_threads"] for library in libraries if library["user_api"] == "blas"} == {1}
 
 
 def test_a_session_follows_the_search_and_does_parts(tmp_path, study, capsys):

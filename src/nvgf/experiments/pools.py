@@ -13,12 +13,16 @@ from typing import Any
 
 from nvgf.experiments.work import Done, Work, run_work
 
-ALLOCATOR = {
+ENVIRONMENT = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 34),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 34),
     "MALLOC_TOP_PAD_": str(1 << 28),
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
 }
-"""Keeps glibc from giving large temporaries back to the system at every training step, which costs a factor."""
+"""Of processes with one thread each. glibc keeps large temporaries, which it would give back to the system at every
+training step and so cost a factor; the linear algebra of numpy and scipy, which torch's number of threads does not
+bind, takes one thread."""
 
 
 class Pool:
@@ -55,7 +59,7 @@ class ProcessPool(Pool):
         super().__init__(self._start(), window=2 * workers)
 
     def _start(self) -> ProcessPoolExecutor:
-        for name, value in ALLOCATOR.items():
+        for name, value in ENVIRONMENT.items():
             os.environ.setdefault(name, value)
         # Spawned, since torch does not survive a fork once its threads run.
         context = multiprocessing.get_context("spawn")
