@@ -30,6 +30,16 @@ def runs(jobs, **options):
     return [Run(piece.net(chosen, TaskCache(CPU)), native=native) for native in (False, True)]
 
 
+def assert_same_steps(native: Run, torch_run: Run) -> None:
+    """Compare vectors, not entries: where a gradient is all rounding, Adam makes a full step of it either way."""
+    torch.testing.assert_close(native.losses, torch_run.losses, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(native.curve, torch_run.curve, rtol=1e-4, atol=1e-5)
+    for kind in ("weights", "means", "squares"):
+        for name, expected in torch_run.views[kind].items():
+            off = torch.linalg.vector_norm(native.views[kind][name] - expected)
+            assert off <= 1e-3 * torch.linalg.vector_norm(expected), (kind, name)
+
+
 @pytest.mark.parametrize("name", COVERED)
 @pytest.mark.parametrize("node", [None, 3])
 @pytest.mark.parametrize("width", [6, 13, 70])
@@ -39,10 +49,7 @@ def test_same_steps_as_the_formulas(name, node, width):
     for _ in range(3):
         torch_run.run_block()
         native_run.run_block()
-    torch.testing.assert_close(native_run.losses, torch_run.losses, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(native_run.curve, torch_run.curve, rtol=1e-4, atol=1e-5)
-    for kind in ("weights", "means", "squares"):
-        torch.testing.assert_close(native_run.flat[kind], torch_run.flat[kind], rtol=1e-3, atol=2e-4)
+    assert_same_steps(native_run, torch_run)
 
 
 @pytest.mark.parametrize("node", [None, 3])
@@ -53,9 +60,7 @@ def test_attention_is_the_formulas(node):
     for _ in range(3):
         torch_run.run_block()
         native_run.run_block()
-    torch.testing.assert_close(native_run.losses, torch_run.losses, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(native_run.curve, torch_run.curve, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(native_run.flat["weights"], torch_run.flat["weights"], rtol=1e-3, atol=2e-4)
+    assert_same_steps(native_run, torch_run)
 
 
 @pytest.mark.parametrize(("name", "order"), [*(("learn-nvgf", k) for k in range(5)), ("lsigf", 0), ("lsigf", 7)])
@@ -65,8 +70,7 @@ def test_any_order(name, order):
     for run in (torch_run, native_run):
         run.run_block()
         run.run_block()
-    torch.testing.assert_close(native_run.losses, torch_run.losses, rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(native_run.flat["weights"], torch_run.flat["weights"], rtol=1e-3, atol=2e-4)
+    assert_same_steps(native_run, torch_run)
 
 
 def test_either_can_take_the_next_step():
