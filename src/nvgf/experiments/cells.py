@@ -12,8 +12,8 @@ from nvgf.experiments.study import Data, Hyper, Study, check_name
 
 Grid = Literal["table", "paper"]
 
-PROTOCOL = 1
-"""Raised whenever the same configuration would give other numbers than before, so that old rows are not reused."""
+PROTOCOL = 2
+"""Raised whenever the same configuration would give other numbers than before: old rows are not reused, nor mixed."""
 
 COST: dict[str, int] = {"lsigf": 1, "gcnn": 1, "design-nvgf": 1, "learn-nvgf": 2, "gcn": 3, "sgc": 3, "gat": 9}
 """Roughly how models compare in time: what is cheap comes first, so that there are numbers to see early."""

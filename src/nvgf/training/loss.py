@@ -33,12 +33,16 @@ def loss_and_gradient(
 
 
 def error(outputs: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor, loss: Loss) -> torch.Tensor:
-    """Return each job's error ``(jobs,)``: ratio of wrong classes, or RMSE; infinite where outputs are not finite."""
+    """Return each job's error ``(jobs,)``: ratio of wrong classes, or RMSE; infinite where outputs are not finite.
+
+    Wrong classes are counted, whole numbers, so that the same number of them is the same error whichever they are.
+    """
+    there = weights > 0
     if loss == "cross-entropy":
-        wrong = (outputs.argmax(-1) != targets.argmax(-1)).to(weights.dtype)
-        found = (wrong * weights).sum(-1)
+        wrong = (outputs.argmax(-1) != targets.argmax(-1)) & there
+        found = wrong.sum(-1).to(weights.dtype) / there.sum(-1)
     else:
         squares = (outputs - targets).square().sum(-1)
-        found = (squares * weights).sum(-1).sqrt()
-    finite = torch.isfinite(outputs).all(-1) | (weights == 0)
+        found = (squares * weights).masked_fill(~there, 0.0).sum(-1).sqrt()
+    finite = torch.isfinite(outputs).all(-1) | ~there
     return found.masked_fill(~finite.all(-1), torch.inf)
