@@ -65,6 +65,18 @@ def test_only_what_is_missing_is_trained(tmp_path, study, cells, monkeypatch):
         assert results(store) == before
 
 
+def test_models_by_another_protocol_are_not_mixed_with_these(tmp_path, study, cells, monkeypatch):
+    with Store(tmp_path, write=True) as store:
+        sweep(study, cells[:1], store)
+        before = results(store)
+        monkeypatch.setattr(type(study), "schedule", replace(study.schedule, epochs=1))
+        with pytest.raises(ValueError, match=f"{cells[0].data.subject} that were trained by another protocol; use"):
+            sweep(study, cells, store)
+        assert results(store) == before
+        others = [cell for cell in cells if cell.data != cells[0].data]
+        assert sweep(study, others, store).complete
+
+
 def test_any_executor_gives_the_numbers_of_this_process(tmp_path, study, cells, expected):
     with Store(tmp_path, write=True) as store, ThreadPoolExecutor(2) as executor:
         assert sweep(study, cells, store, pool=Pool(executor, window=3)).complete

@@ -113,6 +113,22 @@ def test_studies_are_not_mixed(tmp_path, rows):
         merge([tmp_path / "a"], tmp_path / "b")
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"fingerprint": "f"}, "b holds models of austen .* on other data"), ({"protocol": "p"}, "by another protocol")],
+)
+def test_other_data_are_not_mixed(tmp_path, rows, change, message):
+    for name, row in (("a", rows[0]), ("b", replace(rows[0], key="other", **change))):
+        with Store(tmp_path / name, write=True) as store:
+            store.add([row])
+    with pytest.raises(ValueError, match=message):
+        merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+    with pytest.raises(ValueError, match=message):
+        merge([tmp_path / "a"], tmp_path / "b")
+    assert len(load_results(tmp_path / "b").rows) == 1
+
+
 def test_parquet_holds_all_fields(tmp_path, rows):
     parquet = pytest.importorskip("pyarrow.parquet")
     write_parquet(tmp_path / "t.parquet", [replace(rows[0], curve=(0.5, 0.25)), *rows[1:]])

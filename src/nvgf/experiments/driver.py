@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 
-from nvgf.experiments.cells import Cell, batches, cell_key
+from nvgf.experiments.cells import Cell, batches, cell_key, protocol
 from nvgf.experiments.pools import Pool, worker_was_lost
-from nvgf.experiments.rows import Row
+from nvgf.experiments.rows import Origin, Row
 from nvgf.experiments.store import Store
 from nvgf.experiments.study import Study
 from nvgf.experiments.work import Done, Work, run_work
@@ -144,7 +144,14 @@ def sweep(
         batch_size: the most cells of a batch, see :func:`nvgf.experiments.cells.batches`.
         limit: seconds after which no new batch is begun.
         tell: called whenever results were stored, and about every second while there are none.
+
+    Raises:
+        ValueError: if the store holds models of the same data sets, made from other data or by another protocol.
     """
+    wanted = {cell.data for cell in cells}
+    for data, origin in store.origins():
+        if data in wanted:
+            Origin(study.fingerprint(data), protocol(study)).check(origin, data.subject, store.path)
     pending = missing(cells, study, store)
     progress = Progress(total=len(dict.fromkeys(cells)), stored=len(dict.fromkeys(cells)) - len(pending))
     recorder = _Recorder(store, progress, tell)

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from nvgf.experiments.study import Data, Hyper
+
+
+class Origin(NamedTuple):
+    """The fingerprint of a data set and the training protocol: models that differ in them are no repetitions."""
+
+    fingerprint: str
+    protocol: str
+
+    def check(self, other: Origin, subject: str, where: object) -> None:
+        """Raise if what ``where`` holds of a subject is from another origin than this."""
+        if self != other:
+            how = "on other data" if self.fingerprint != other.fingerprint else "by another protocol"
+            raise ValueError(f"{where} holds models of {subject} that were trained {how}; use another folder")
 
 
 @dataclass(frozen=True)
@@ -53,6 +66,11 @@ class Row:
     def data(self) -> Data:
         """The data set."""
         return Data(self.subject, self.split, self.setting, self.split_by)
+
+    @property
+    def origin(self) -> Origin:
+        """What decides the numbers beside the configuration."""
+        return Origin(self.fingerprint, self.protocol)
 
     @property
     def diverged(self) -> bool:

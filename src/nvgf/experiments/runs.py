@@ -14,9 +14,9 @@ from typing import Any
 from nvgf import __version__
 from nvgf.experiments.analysis import gather
 from nvgf.experiments.compact import read_table, write_table
-from nvgf.experiments.rows import Row
+from nvgf.experiments.rows import Origin, Row
 from nvgf.experiments.store import STORE_NAME, Store
-from nvgf.experiments.study import Study, make_study
+from nvgf.experiments.study import Data, Study, make_study
 from nvgf.files import write_atomically
 
 CONFIG_NAME = "config.json"
@@ -128,7 +128,7 @@ def merge(sources: Sequence[str | Path], out: str | Path) -> Merge:
     """Put the rows and analyses of several stores into one, a new one or one that is continued.
 
     A model that several have is taken from the first. Numbers of different machines may differ in the last digits
-    and then, after many steps, visibly; how many do is told.
+    and then, after many steps, visibly; how many do is told. Models of other data, or by another protocol, are refused.
     """
     opened = []
     for source in sources:
@@ -137,8 +137,14 @@ def merge(sources: Sequence[str | Path], out: str | Path) -> Merge:
     names = {row.study for _, rows, _, _ in opened for row in rows}
     if len(names) > 1:
         raise ValueError(f"cannot merge results of different studies: {', '.join(sorted(names))}")
+    origins: dict[Data, Origin] = {}
+    for source, rows, _, _ in opened:
+        for row in rows:
+            origins.setdefault(row.data, row.origin).check(row.origin, row.subject, source)
     with Store(out, write=True) as target:
         there = {row.key: row for row in target.rows()}
+        for data, origin in target.origins():
+            origins.get(data, origin).check(origin, data.subject, out)
         if there and names and {row.study for row in there.values()} != names:
             raise ValueError(f"{out} has results of another study")
         repeated = differing = added = 0

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from nvgf.experiments.rows import Row
+from nvgf.experiments.rows import Origin, Row
+from nvgf.experiments.study import Data
 
 SCHEMA = 1
 STORE_NAME = "results.sqlite"
@@ -146,6 +147,13 @@ class Store:
         """Return the keys of all rows."""
         with _named(self.path):
             return {key for (key,) in self._db.execute("SELECT key FROM cells")}
+
+    def origins(self) -> list[tuple[Data, Origin]]:
+        """Return from which data, by which protocol, the rows of each data set are."""
+        names = ", ".join(field.name for field in fields(Data))
+        with _named(self.path):
+            found = self._db.execute(f"SELECT DISTINCT {names}, fingerprint, protocol FROM cells").fetchall()
+        return [(Data(*line[:-2]), Origin(*line[-2:])) for line in found]
 
     def __len__(self) -> int:
         with _named(self.path):
