@@ -27,6 +27,17 @@ def test_the_compact_table_keeps_all_but_curves(tmp_path, rows):
     assert format_table(found, facts) == (tmp_path / "t.csv").read_text()
 
 
+def test_the_compact_table_tells_the_protocol(tmp_path, rows):
+    first, second = '{"epochs": 25, "version": 2}', '{"epochs": 25, "version": 3}'
+    write_table(tmp_path / "t.csv", [replace(row, protocol=first) for row in rows], {})
+    found, facts = read_table(tmp_path / "t.csv")
+    assert {row.protocol for row in found} == {first}
+    write_table(tmp_path / "t.csv", [replace(found[0], protocol=second), *found], facts)
+    found, facts = read_table(tmp_path / "t.csv")
+    assert {row.protocol for row in found} == {""}  # a line does not say which it is from
+    assert [protocol["version"] for protocol in facts["protocols"]] == [2, 3]
+
+
 def test_a_row_of_the_compact_table_is_short(make_row):
     row = make_row("hawthorne", "learn-nvgf", 9, test_error=1 / 78, kept_step=1700, seconds=0.123456, device="cuda")
     lines = format_table([row] * 100, {}).splitlines()

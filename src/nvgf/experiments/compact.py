@@ -38,7 +38,7 @@ def format_table(rows: Iterable[Row], facts: Mapping[str, Any]) -> str:
     """Return rows as text: a first line with the format, a second with facts as JSON, then CSV.
 
     Errors are written with six significant digits, more than any number of samples needs; curves, keys and
-    fingerprints are left out.
+    fingerprints are left out. The training protocols of the rows are among the facts.
 
     Example:
         >>> row = Row("k", "authorship", "poe", "paper", 0, "excerpt", "gat", 0.01, 16, None, 0, 1 / 78, 0.25)
@@ -54,6 +54,8 @@ def format_table(rows: Iterable[Row], facts: Mapping[str, Any]) -> str:
     if len(studies) != 1:
         raise ValueError(f"a table is about one study, got {', '.join(sorted(studies)) or 'no rows'}")
     header = {**facts, "study": studies.pop(), "rows": len(rows)}
+    if protocols := sorted({row.protocol for row in rows} - {""}):
+        header["protocols"] = [json.loads(protocol) for protocol in protocols]
     text = io.StringIO()
     text.write(f"{MAGIC}\n# {json.dumps(header, sort_keys=True)}\n")
     writer = csv.writer(text, lineterminator="\n")
@@ -100,10 +102,12 @@ def read_table(path: Path) -> tuple[list[Row], dict[str, Any]]:
     reader = csv.DictReader(lines[2:])
     if tuple(reader.fieldnames or ()) != COLUMNS:
         raise ValueError(f"{path}: the columns must be {', '.join(COLUMNS)}, got {', '.join(reader.fieldnames or ())}")
+    protocols = facts.get("protocols", [])
+    protocol = json.dumps(protocols[0], sort_keys=True) if len(protocols) == 1 else ""
     rows = []
     for number, line in enumerate(reader, start=4):
         try:
-            rows.append(_row(line, facts["study"]))
+            rows.append(_row(line, facts["study"], protocol))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"{path}, line {number}: not a result ({error})") from None
     if len(rows) != facts.get("rows"):
@@ -111,7 +115,7 @@ def read_table(path: Path) -> tuple[list[Row], dict[str, Any]]:
     return rows, facts
 
 
-def _row(line: Mapping[str, str], study: str) -> Row:
+def _row(line: Mapping[str, str], study: str, protocol: str) -> Row:
     def number(name: str, kind: type) -> Any:
         return kind(line[name]) if line[name] else None
 
@@ -134,5 +138,6 @@ def _row(line: Mapping[str, str], study: str) -> Row:
         seconds=float(line["seconds"]),
         device=line["device"],
         version=line["version"],
+        protocol=protocol,
         extras=json.loads(line["extras"]) if line["extras"] else {},
     )

@@ -236,8 +236,9 @@ def _record(rows: Sequence[Row], runs: Sequence[Mapping[str, Any]]) -> dict[str,
     }
     if diverged:
         record["diverged"] = str(diverged)
-    for protocol in sorted({row.protocol for row in rows if row.protocol}):
-        record["protocol"] = _plain(json.loads(protocol)) if protocol.startswith("{") else protocol
+    protocols = sorted({row.protocol for row in rows if row.protocol})
+    if protocols:
+        record["protocol"] = "; ".join(_plain(json.loads(protocol)) for protocol in protocols)
     for key, value in (runs[-1] if runs else {}).items():
         if key not in ("command", "source") and value not in (None, "", [], {}):
             record.setdefault(key, _plain(value))
