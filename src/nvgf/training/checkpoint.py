@@ -9,8 +9,6 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from nvgf.files import write_atomically
 from nvgf.training.files import read_json, read_tensors, tensors_to_bytes
 from nvgf.training.job import Job, Result
@@ -103,10 +101,11 @@ def fingerprint(jobs: Sequence[Job]) -> str:
 def _task_digest(job: Job) -> str:
     task = job.task
     digest = hashlib.sha256(f"{task.loss} {task.node}".encode())
-    parts = [t for part in (task.train, task.valid, task.test) for t in (part.x, part.y)]
-    for tensor in (task.shift.to_dense(), *parts):
-        digest.update(str(tuple(tensor.shape)).encode())
-        digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+    graph = task.shift.to_scipy()
+    signals = [t.detach().cpu().numpy() for part in (task.train, task.valid, task.test) for t in (part.x, part.y)]
+    for array in (graph.indptr.astype("int64"), graph.indices.astype("int64"), graph.data, *signals):
+        digest.update(f"{array.shape} {array.dtype}".encode())
+        digest.update(array.tobytes())
     return digest.hexdigest()
 
 
