@@ -11,7 +11,7 @@ from tests.models import naive
 
 from nvgf import GraphShift
 from nvgf.models import GCNN, LSIGF, GraphModel, LearnNVGF, build
-from nvgf.models.basis import basis_coefficients, product_coefficients
+from nvgf.models.basis import basis_shifts, product_coefficients
 
 EXACT = {"dtype": torch.float64}
 
@@ -86,14 +86,31 @@ def test_composed_taps_are_one_filter(shift, x):
     torch.testing.assert_close(folded, model.hidden(x, shift)[0])
 
 
+@pytest.mark.parametrize("basis", ["power", "chebyshev"])
 @pytest.mark.parametrize("order", [0, 1, 4])
-def test_bases(order):
-    s = torch.linspace(-1, 1, 9, dtype=torch.float64)
-    powers = torch.stack([s**k for k in range(2 * order + 1)])
-    chebyshev = torch.stack([torch.cos(k * torch.arccos(s)) for k in range(order + 1)])
-    torch.testing.assert_close(basis_coefficients("chebyshev", order) @ powers[: order + 1], chebyshev)
-    product = torch.einsum("mkl,ms->kls", product_coefficients("chebyshev", order), powers)
-    torch.testing.assert_close(product, chebyshev.unsqueeze(1) * chebyshev.unsqueeze(0))
+def test_bases(basis, order, shift, x):
+    terms = basis_shifts(x, shift, order, basis)
+    assert len(terms) == order + 1
+    for k, term in enumerate(terms):
+        torch.testing.assert_close(term, naive.polynomial(shift.to_dense(), k, basis) @ x)
+    twice = torch.stack([basis_shifts(term, shift, order, basis) for term in terms])
+    product = product_coefficients(basis, order)
+    longer = basis_shifts(x, shift, 2 * order, basis)
+    torch.testing.assert_close(torch.einsum("mkl,m...->kl...", product, longer), twice)
+
+
+@pytest.mark.parametrize("cls", [LSIGF, LearnNVGF])
+def test_chebyshev_filters_of_large_order_keep_their_precision(cls, shift, x):
+    torch.manual_seed(0)
+    exact = cls(7, features=4, order=24, basis="chebyshev", **EXACT).eval()
+    model = cls(7, features=4, order=24, basis="chebyshev").eval()
+    model.load_state_dict(exact.state_dict())
+    rounded = {name: tensor.double() for name, tensor in model.state_dict().items()}
+    exact.load_state_dict(rounded)
+    signals, single = x.float(), shift.to(dtype=torch.float32)
+    expected = exact(signals.double(), GraphShift(single.to_dense().double()))
+    for outputs in (model(signals, single), model.forward_prepared(model.prepare(signals, single))):
+        assert (outputs - expected).abs().max() < 1e-5 * expected.abs().max()
 
 
 def test_initial_weights_are_within_bounds_and_fill_them():
@@ -128,6 +145,9 @@ def test_dropout_only_in_training(shift, x):
         ({"outputs": True}, "outputs must be a whole number of at least 1, got True"),
         ({"heads": 2}, "architecture 'gcnn' has no option 'heads'"),
         ({"activation": "sin"}, "activation must be one of relu"),
+        ({"features": "32"}, "features must be a whole number of at least 1, got '32'"),
+        ({"features": [2.5]}, "features must be a whole number of at least 1, got 2.5"),
+        ({"features": 4.0}, "features must be a whole number of at least 1, got 4.0"),
     ],
 )
 def test_bad_options(options, message):
@@ -145,6 +165,12 @@ def test_bad_input(shift, x):
         model(x.expand(-1, -1, 2), shift)
     with pytest.raises(ValueError, match="float32"):
         model(x.float(), shift)
+    with pytest.raises(ValueError, match="convert it with model"):
+        model(x.float(), shift.to(dtype=torch.float32))
+    with pytest.raises(ValueError, match=re.escape("x must have shape (samples, nodes, features) to be prepared")):
+        model.prepare(x[0], shift)
+    with pytest.raises(TypeError, match="activation must be one of relu"):
+        GCNN(7, activation=torch.tanh)
 
 
 def test_repr_is_exact():

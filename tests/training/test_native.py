@@ -86,7 +86,6 @@ def test_either_can_take_the_next_step():
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("lsigf", {"basis": "chebyshev"}),
         ("gcnn", {"features": [4, 3]}),
         ("learn-nvgf", {"order": 5}),
         ("learn-nvgf", {"basis": "chebyshev"}),

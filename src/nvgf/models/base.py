@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import nn
 
+from nvgf.design.activations import ACTIVATIONS, pointwise
 from nvgf.graph import GraphShift
 
 ReadoutKind = Literal["all", "shared"]
@@ -32,6 +34,25 @@ class Prepared:
     def __getitem__(self, samples: torch.Tensor | slice) -> Prepared:
         """Return the same for some of the samples."""
         return Prepared(self.features[samples], self.shift)
+
+
+def positive(argument: str, value: Any) -> int:
+    """Return a whole number of at least 1, or say which argument is none."""
+    try:
+        number = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise ValueError(f"{argument} must be a whole number of at least 1, got {value!r}")
+    return number
+
+
+def named_activation(activation: str) -> str:
+    """Return the name of an activation function; functions without one could be neither saved nor trained in stacks."""
+    if not isinstance(activation, str):
+        raise TypeError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+    pointwise(activation)
+    return activation
 
 
 class GraphModel(nn.Module, ABC):
@@ -70,19 +91,18 @@ class GraphModel(nn.Module, ABC):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        widths = (features,) if isinstance(features, int) else tuple(int(f) for f in features)
-        if not widths:
+        layers = list(features) if isinstance(features, Sequence) and not isinstance(features, str) else [features]
+        if not layers:
             raise ValueError("features is empty: an architecture has at least one layer")
+        widths = tuple(positive("features", width) for width in layers)
         sizes = {"num_nodes": num_nodes, "in_features": in_features, "outputs": outputs}
-        for argument, value in [*sizes.items(), *(("features", f) for f in widths)]:
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{argument} must be a whole number of at least 1, got {value!r}")
+        sizes = {argument: positive(argument, value) for argument, value in sizes.items()}
         if readout not in ("all", "shared"):
             raise ValueError(f"readout must be 'all' or 'shared', got {readout!r}")
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
-        self.num_nodes = num_nodes
-        self.in_features = in_features
+        self.num_nodes = num_nodes = sizes["num_nodes"]
+        self.in_features = sizes["in_features"]
         self.widths = widths
         self.readout_kind: ReadoutKind = readout
         self.config: dict[str, Any] = {
@@ -95,7 +115,7 @@ class GraphModel(nn.Module, ABC):
         self.dropout = nn.Dropout(dropout)
         hidden = widths[-1] * width
         inputs = hidden * num_nodes if readout == "all" else hidden
-        self.readout = nn.Linear(inputs, outputs, device=device, dtype=dtype)
+        self.readout = nn.Linear(inputs, sizes["outputs"], device=device, dtype=dtype)
 
     @abstractmethod
     def hidden(self, x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
@@ -107,7 +127,7 @@ class GraphModel(nn.Module, ABC):
 
     def prepare(self, x: torch.Tensor, shift: GraphShift) -> Prepared:
         """Compute from signals ``(samples, nodes, in_features)`` all that does not change during training."""
-        self._check(x, shift)
+        self._check_samples(x, shift)
         return Prepared(x, shift)
 
     def hidden_prepared(self, prepared: Prepared) -> torch.Tensor:
@@ -150,6 +170,14 @@ class GraphModel(nn.Module, ABC):
         if x.ndim < 2 or x.shape[-2:] != (self.num_nodes, self.in_features):
             raise ValueError(f"x must have shape (..., {self.num_nodes}, {self.in_features}), got {tuple(x.shape)}")
         shift.check_signals(x)
+        own = self.readout.weight.dtype
+        if x.dtype != own:
+            raise ValueError(f"x and shift are {x.dtype}, the model is {own}: convert it with model.to({x.dtype})")
+
+    def _check_samples(self, x: torch.Tensor, shift: GraphShift) -> None:
+        self._check(x, shift)
+        if x.ndim != 3:
+            raise ValueError(f"x must have shape (samples, nodes, features) to be prepared, got {tuple(x.shape)}")
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{key}={value!r}" for key, value in self.config.items())

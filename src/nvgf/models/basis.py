@@ -6,51 +6,56 @@ from typing import Literal
 
 import torch
 
+from nvgf.filters import shifts
+from nvgf.graph import GraphShift
+
 Basis = Literal["power", "chebyshev"]
 BASES = ("power", "chebyshev")
 
 
-def basis_coefficients(basis: Basis, order: int) -> torch.Tensor:
-    r"""Return B with :math:`b_k(S) = \sum_j B_{kj} S^j`, shape ``(order + 1, order + 1)``, float64.
-
-    Taps in a basis are a linear image of taps on powers, so one code path serves every basis. The Chebyshev
-    polynomials are meant for :math:`\|S\|_2 \le 1`.
-
-    Example:
-        >>> basis_coefficients("chebyshev", 2)  # 1, s, 2 s^2 - 1
-        tensor([[ 1.,  0.,  0.],
-                [ 0.,  1.,  0.],
-                [-1.,  0.,  2.]], dtype=torch.float64)
-    """
+def check_basis(basis: str) -> None:
+    """Raise unless there is a basis of this name."""
     if basis not in BASES:
         raise ValueError(f"basis must be one of {', '.join(BASES)}, got {basis!r}")
-    coefficients = torch.eye(order + 1, dtype=torch.float64)
-    if basis == "chebyshev":
-        for k in range(2, order + 1):
-            coefficients[k] = -coefficients[k - 2]
-            coefficients[k, 1:] += 2 * coefficients[k - 1, :-1]
-    return coefficients
 
 
-def power_taps(taps: torch.Tensor, basis: Basis) -> torch.Tensor:
-    """Turn taps ``(order + 1, ...)`` in a basis into taps on the powers of S; differentiable."""
+def basis_shifts(x: torch.Tensor, shift: GraphShift, order: int, basis: Basis) -> torch.Tensor:
+    r"""Return :math:`b_0(S) x, \ldots, b_K(S) x`, shape ``(order + 1, ..., nodes, in)``.
+
+    The Chebyshev polynomials :math:`T_k` are meant for :math:`\|S\|_2 \le 1`. They come from their recursion,
+    :math:`T_k = 2 S T_{k-1} - T_{k-2}`: as sums of powers they would lose a digit every two orders.
+
+    Example:
+        >>> path = GraphShift.from_edges([(0, 1)])
+        >>> basis_shifts(torch.tensor([[1.0], [0.0]]), path, 2, "chebyshev").squeeze(-1)  # S^2 = I: 2 S^2 x - x = x
+        tensor([[1., 0.],
+                [0., 1.],
+                [1., 0.]])
+    """
     if basis == "power":
-        return taps
-    coefficients = basis_coefficients(basis, len(taps) - 1).to(taps)
-    return torch.tensordot(coefficients.T, taps, dims=1)
+        return shifts(x, shift, order)
+    terms = [x, shift @ x][: order + 1]
+    while len(terms) <= order:
+        terms.append(2 * (shift @ terms[-1]) - terms[-2])
+    return torch.stack(terms)
 
 
 def product_coefficients(basis: Basis, order: int) -> torch.Tensor:
-    r"""Return P with :math:`b_k(S) b_l(S) = \sum_m P_{mkl} S^m`, shape ``(2 order + 1, order + 1, order + 1)``.
+    r"""Return P with :math:`b_k b_l = \sum_m P_{mkl} b_m`, shape ``(2 order + 1, order + 1, order + 1)``, float64.
+
+    For powers :math:`S^k S^l = S^{k+l}`, for Chebyshev polynomials :math:`T_k T_l = (T_{k+l} + T_{|k-l|}) / 2`.
 
     Example:
         >>> product_coefficients("power", 1)[1]  # S^1 comes from (0, 1) and from (1, 0)
         tensor([[0., 1.],
                 [1., 0.]], dtype=torch.float64)
     """
-    coefficients = basis_coefficients(basis, order)
     product = torch.zeros(2 * order + 1, order + 1, order + 1, dtype=torch.float64)
-    for i in range(order + 1):
+    for k in range(order + 1):
         for j in range(order + 1):
-            product[i + j] += torch.outer(coefficients[:, i], coefficients[:, j])
+            if basis == "power":
+                product[k + j, k, j] = 1
+            else:
+                product[k + j, k, j] += 0.5
+                product[abs(k - j), k, j] += 0.5
     return product

@@ -10,7 +10,7 @@ from torch import nn
 
 from nvgf.design import DesignedActivation
 from nvgf.graph import GraphShift
-from nvgf.models.base import Prepared
+from nvgf.models.base import Prepared, named_activation
 from nvgf.models.gcnn import GCNN
 from nvgf.models.polynomial import PolynomialModel
 
@@ -53,7 +53,7 @@ class DesignNVGF(PolynomialModel):
         **options: Any,
     ) -> None:
         super().__init__(num_nodes, in_features, features, order, device=device, dtype=dtype, **options)
-        self.config["activation"] = activation
+        self.config["activation"] = named_activation(activation)
         self.activations = nn.ModuleList(
             DesignedActivation(order, num_nodes, width, activation, device=device, dtype=dtype) for width in self.widths
         )

@@ -10,7 +10,7 @@ from torch import nn
 
 from nvgf.design.activations import pointwise
 from nvgf.graph import GraphShift
-from nvgf.models.base import GraphModel, ReadoutKind
+from nvgf.models.base import GraphModel, ReadoutKind, named_activation
 from nvgf.models.support import neighbourhoods
 
 SLOPE = 0.2
@@ -115,8 +115,7 @@ class GAT(GraphModel):
             device=device,
             dtype=dtype,
         )
-        pointwise(activation)
-        self.activation = activation
+        self.activation = named_activation(activation)
         inputs = (in_features, *(f * heads for f in self.widths[:-1]))
         self.layers = nn.ModuleList(
             GATLayer(i, o, heads, bias, device, dtype) for i, o in zip(inputs, self.widths, strict=True)

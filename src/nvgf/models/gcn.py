@@ -9,7 +9,7 @@ from torch import nn
 
 from nvgf.design.activations import pointwise
 from nvgf.graph import GraphShift
-from nvgf.models.base import GraphModel, Prepared, ReadoutKind
+from nvgf.models.base import GraphModel, Prepared, ReadoutKind, named_activation
 from nvgf.models.support import gcn_shift
 
 
@@ -56,8 +56,7 @@ class GCN(GraphModel):
             device=device,
             dtype=dtype,
         )
-        pointwise(activation)
-        self.activation = activation
+        self.activation = named_activation(activation)
         inputs = (in_features, *self.widths[:-1])
         self.linears = nn.ModuleList(
             nn.Linear(i, o, bias=bias, device=device, dtype=dtype) for i, o in zip(inputs, self.widths, strict=True)
@@ -74,7 +73,7 @@ class GCN(GraphModel):
 
     def prepare(self, x: torch.Tensor, shift: GraphShift) -> Prepared:
         """Compute the first layer's aggregation of signals ``(samples, nodes, in_features)``."""
-        self._check(x, shift)
+        self._check_samples(x, shift)
         return Prepared(self._aggregated(x, gcn_shift(shift)), shift)
 
     def hidden_prepared(self, prepared: Prepared) -> torch.Tensor:

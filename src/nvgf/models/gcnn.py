@@ -9,7 +9,7 @@ import torch
 
 from nvgf.design.activations import pointwise
 from nvgf.graph import GraphShift
-from nvgf.models.base import Prepared
+from nvgf.models.base import Prepared, named_activation
 from nvgf.models.polynomial import PolynomialModel
 
 
@@ -44,8 +44,7 @@ class GCNN(PolynomialModel):
         **options: Any,
     ) -> None:
         super().__init__(num_nodes, in_features, features, order, **options)
-        pointwise(activation)
-        self.activation = activation
+        self.activation = named_activation(activation)
         self.config["activation"] = activation
 
     def hidden(self, x: torch.Tensor, shift: GraphShift) -> torch.Tensor:

@@ -11,7 +11,7 @@ from torch import nn
 from nvgf.filters import NodeVariantFilter, node_variant
 from nvgf.graph import GraphShift
 from nvgf.models.base import Prepared
-from nvgf.models.basis import power_taps, product_coefficients
+from nvgf.models.basis import basis_shifts, product_coefficients
 from nvgf.models.polynomial import PolynomialModel
 
 
@@ -61,7 +61,7 @@ class LearnNVGF(PolynomialModel):
         )
 
     @property
-    def prepared_order(self) -> int | None:
+    def prepared_order(self) -> int:
         """2K where the first two filters compose (one input feature, no bias in between), else K."""
         return 2 * self.order if self._composes else self.order
 
@@ -76,7 +76,11 @@ class LearnNVGF(PolynomialModel):
     def node_filtered(self, layer: int, x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
         """Apply the node-variant bank of a layer, eq. (NVGF)."""
         bank = self.node_bank(layer)
-        y = node_variant(x, shift, power_taps(bank.node_taps(), self.basis))
+        if self.basis == "power":
+            y = node_variant(x, shift, bank.node_taps())
+        else:
+            heard = basis_shifts(x, shift, self.order, self.basis)
+            y = torch.einsum("k...ni,knio->...no", heard, bank.node_taps())
         return y if bank.bias is None else y + bank.bias
 
     def hidden(self, x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
@@ -86,7 +90,7 @@ class LearnNVGF(PolynomialModel):
         return x
 
     def composed_taps(self) -> torch.Tensor:
-        r"""Return the taps of the first layer as one filter on powers of S: ``(2 K + 1, nodes, features)``.
+        r"""Return the taps of the first layer as one filter in the model's basis: ``(2 K + 1, nodes, features)``.
 
         :math:`C_m[n, g] = \sum_{k, k'} P_{m k k'} \sum_f h_{k'}[f] H_k[n, f, g]`, with P the product of the basis
         polynomials (for powers: k + k' = m).

@@ -8,10 +8,10 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from nvgf.filters import LSIFilter, NodeVariantFilter, lsi, shifts
+from nvgf.filters import LSIFilter, NodeVariantFilter, lsi
 from nvgf.graph import GraphShift
 from nvgf.models.base import GraphModel, Prepared, ReadoutKind
-from nvgf.models.basis import Basis, basis_coefficients, power_taps
+from nvgf.models.basis import Basis, basis_shifts, check_basis
 
 
 class PolynomialModel(GraphModel):
@@ -50,7 +50,7 @@ class PolynomialModel(GraphModel):
             device=device,
             dtype=dtype,
         )
-        basis_coefficients(basis, 0)
+        check_basis(basis)
         self.order = order
         self.basis: Basis = basis
         inputs = (in_features, *self.widths[:-1])
@@ -60,8 +60,8 @@ class PolynomialModel(GraphModel):
         )
 
     @property
-    def prepared_order(self) -> int | None:
-        """The number of shifts that the prepared input holds; ``None`` where only the plain input is kept."""
+    def prepared_order(self) -> int:
+        """The largest order of the basis that the prepared input holds."""
         return self.order
 
     def bank(self, layer: int) -> LSIFilter:
@@ -71,21 +71,22 @@ class PolynomialModel(GraphModel):
     def filtered(self, layer: int, x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
         """Apply the LSI bank of a layer, eq. (LSIfilter)."""
         bank = self.bank(layer)
-        y = lsi(x, shift, power_taps(bank.taps, self.basis))
+        if self.basis == "power":
+            y = lsi(x, shift, bank.taps)
+        else:
+            y = torch.einsum("k...i,kio->...o", basis_shifts(x, shift, self.order, self.basis), bank.taps)
         return y if bank.bias is None else y + bank.bias
 
     def prepare(self, x: torch.Tensor, shift: GraphShift) -> Prepared:
-        """Compute S^k x for signals ``(samples, nodes, in_features)``; terms are ordered as (k, feature)."""
-        self._check(x, shift)
-        if self.prepared_order is None:
-            return Prepared(x, shift)
-        heard = shifts(x, shift, self.prepared_order)
+        """Compute b_k(S) x for signals ``(samples, nodes, in_features)``; terms are ordered as (k, feature)."""
+        self._check_samples(x, shift)
+        heard = basis_shifts(x, shift, self.prepared_order, self.basis)
         return Prepared(heard.permute(1, 2, 0, 3).flatten(-2), shift)
 
     def filtered_prepared(self, prepared: Prepared) -> torch.Tensor:
         """Apply the first LSI bank to what :meth:`prepare` computed."""
         bank = self.bank(0)
-        taps = power_taps(bank.taps, self.basis).flatten(0, 1)
+        taps = bank.taps.flatten(0, 1)
         y = prepared.features[..., : len(taps)] @ taps
         return y if bank.bias is None else y + bank.bias
 

@@ -57,9 +57,9 @@ class NativeSteps:
         """Return whether there are compiled steps for a stack."""
         if net.device.type != "cpu" or net.jobs[0].schedule.dropout not in (0.0, 0.5):
             return False
-        if type(net) is LearnNVGFNet and net.slots.sizes["k"] > kernels.ORDERS:
+        if isinstance(net, LearnNVGFNet) and not (net.in_power_basis and net.slots.sizes["k"] <= kernels.ORDERS):
             return False
-        return type(net) in _KINDS and getattr(net, "in_power_basis", True)
+        return type(net) in _KINDS
 
     def run(self, rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """Take the steps of ``rows`` ``(steps, jobs, batch)`` and return each job's sum of losses."""

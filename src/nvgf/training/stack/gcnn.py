@@ -1,4 +1,4 @@
-"""Stacks of GCNN: ReLU of taps on S^k x."""
+"""Stacks of GCNN: ReLU of taps on b_k(S) x, for powers S^k x."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import cast
 import torch
 
 from nvgf.models import GCNN, GraphModel
-from nvgf.models.basis import basis_coefficients
 from nvgf.training.job import Job
 from nvgf.training.stack.data import Part, StackData, TaskCache
 from nvgf.training.stack.net import READOUT, StackedNet
 from nvgf.training.stack.slots import Slots
-from nvgf.training.stack.taps import LSI_TAPS, is_single_filter, powers
+from nvgf.training.stack.taps import LSI_TAPS, heard, is_single_filter
 
 _CHUNK = 1 << 25
 """The most hidden values that are held at once when a part of the data is evaluated."""
@@ -26,12 +25,9 @@ class GCNNNet(StackedNet):
         super().__init__(jobs, cache)
         model = cast(GCNN, jobs[0].build(device="meta"))
         order = model.order
-        self.data = StackData(jobs, cache, "powers", order + 1, powers(order))
+        self.data = StackData(jobs, cache, model.basis, order + 1, heard(order, model.basis))
         sizes = {"k": order + 1, "f": model.widths[0], "c": self.data.outputs, "n": self.data.most_nodes}
         self.slots = Slots((LSI_TAPS, *READOUT), jobs, sizes, self.data.nodes, self.device)
-        basis = basis_coefficients(model.basis, order)
-        self._basis = None if model.basis == "power" else basis.float().to(self.device)
-        self.in_power_basis = self._basis is None
 
     @classmethod
     def takes(cls, model: GraphModel) -> bool:
@@ -43,16 +39,12 @@ class GCNNNet(StackedNet):
         """The number of hidden features of a node."""
         return self.slots.sizes["f"]
 
-    def _taps(self) -> torch.Tensor:
-        taps = self.weights[LSI_TAPS.name]
-        return taps if self._basis is None else self._basis.T @ taps
-
     def forward(self, rows: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return the outputs of a batch."""
         jobs, nodes, batch, width = mask.shape
         self._heard = self.node_batches(rows).view(jobs, nodes * batch, -1)
         hidden = self.buffer("hidden", jobs, nodes * batch, width)
-        torch.bmm(self._heard, self._taps(), out=hidden)
+        torch.bmm(self._heard, self.weights[LSI_TAPS.name], out=hidden)
         self._hidden = hidden.relu_().view_as(mask).mul_(mask).view(jobs * nodes, batch, width)
         readout = self.weights["readout.weight"].view(jobs * nodes, -1, width).transpose(1, 2)
         read = self.buffer("read", jobs * nodes, batch, readout.shape[2])
@@ -71,16 +63,15 @@ class GCNNNet(StackedNet):
         torch.bmm(spread, self.weights["readout.weight"].view(jobs * nodes, -1, width), out=back)
         back.view_as(self._mask).mul_(self._mask)
         torch.ops.aten.threshold_backward.grad_input(back, self._hidden, 0, grad_input=back)
-        taps = self.buffer("taps", jobs, self._heard.shape[2], width)
-        torch.bmm(self._heard.transpose(1, 2), back.view(jobs, nodes * batch, width), out=taps)
-        self.gradients[LSI_TAPS.name].copy_(taps if self._basis is None else self._basis @ taps)
+        flat = back.view(jobs, nodes * batch, width)
+        torch.bmm(self._heard.transpose(1, 2), flat, out=self.gradients[LSI_TAPS.name])
 
     def evaluate(self, part: Part) -> torch.Tensor:
         """Return the outputs for a part of the data."""
         features = self.data.per_job(part, "features")
         jobs, _, nodes, terms = features.shape
         readout = self.weights["readout.weight"].transpose(2, 3).reshape(jobs, nodes * self.width, -1)
-        taps, bias = self._taps(), self.weights["readout.bias"].unsqueeze(1)
+        taps, bias = self.weights[LSI_TAPS.name], self.weights["readout.bias"].unsqueeze(1)
         size = max(1, _CHUNK // (jobs * nodes * self.width))
         outputs = []
         for chunk in features.split(size, dim=1):

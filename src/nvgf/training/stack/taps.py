@@ -1,4 +1,4 @@
-"""Stacks of LSIGF and LearnNVGF: coefficients are taps on S^m x."""
+"""Stacks of LSIGF and LearnNVGF: coefficients are taps on b_m(S) x, for powers S^m x."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import cast
 
 import torch
 
-from nvgf.filters import shifts
 from nvgf.graph import GraphShift
 from nvgf.models import LSIGF, GraphModel, LearnNVGF
-from nvgf.models.basis import basis_coefficients, product_coefficients
+from nvgf.models.basis import Basis, basis_shifts, product_coefficients
 from nvgf.training.job import Job
 from nvgf.training.stack.bilinear import BilinearNet
 from nvgf.training.stack.data import Prepare, StackData, TaskCache
@@ -21,11 +20,11 @@ LSI_TAPS = Slot("filters.0.taps", "kf", "kf")
 NODE_TAPS = Slot("node_filters.0.taps", "knfg", "nfkg")
 
 
-def powers(order: int) -> Prepare:
-    """Return the preparation that computes S^0 x, ..., S^order x."""
+def heard(order: int, basis: Basis) -> Prepare:
+    """Return the preparation that computes b_0(S) x, ..., b_order(S) x; for powers S^k x."""
 
     def prepare(x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
-        return shifts(x, shift, order).squeeze(-1).permute(1, 2, 0)
+        return basis_shifts(x, shift, order, basis).squeeze(-1).permute(1, 2, 0)
 
     return prepare
 
@@ -42,12 +41,9 @@ class LSIGFNet(BilinearNet):
         super().__init__(jobs, cache)
         model = cast(LSIGF, jobs[0].build(device="meta"))
         order = model.order
-        self.data = StackData(jobs, cache, "powers", order + 1, powers(order))
+        self.data = StackData(jobs, cache, model.basis, order + 1, heard(order, model.basis))
         sizes = {"k": order + 1, "f": model.widths[0], "c": self.data.outputs, "n": self.data.most_nodes}
         self.slots = Slots((LSI_TAPS, *READOUT), jobs, sizes, self.data.nodes, self.device)
-        basis = basis_coefficients(model.basis, order)
-        self._basis = None if model.basis == "power" else basis.float().to(self.device)
-        self.in_power_basis = self._basis is None
 
     @classmethod
     def takes(cls, model: GraphModel) -> bool:
@@ -60,18 +56,16 @@ class LSIGFNet(BilinearNet):
         return self.slots.sizes["k"]
 
     def features(self, rows: torch.Tensor) -> torch.Tensor:
-        """Return S^k x."""
+        """Return b_k(S) x."""
         return self.node_batches(rows)
 
     def coefficients(self) -> torch.Tensor:
-        """Return the taps on powers of S."""
-        taps = self.weights[LSI_TAPS.name]
-        return (taps if self._basis is None else self._basis.T @ taps).unsqueeze(1)
+        """Return the taps."""
+        return self.weights[LSI_TAPS.name].unsqueeze(1)
 
     def coefficients_backward(self, gradient: torch.Tensor) -> None:
         """Write the gradient of the taps."""
-        total = gradient.sum(dim=1)
-        self.gradients[LSI_TAPS.name].copy_(total if self._basis is None else self._basis @ total)
+        torch.sum(gradient, dim=1, out=self.gradients[LSI_TAPS.name])
 
 
 class LearnNVGFNet(BilinearNet):
@@ -87,7 +81,7 @@ class LearnNVGFNet(BilinearNet):
         super().__init__(jobs, cache)
         model = cast(LearnNVGF, jobs[0].build(device="meta"))
         order, width = model.order, model.widths[0]
-        self.data = StackData(jobs, cache, "powers", 2 * order + 1, powers(2 * order))
+        self.data = StackData(jobs, cache, model.basis, 2 * order + 1, heard(2 * order, model.basis))
         sizes = {"k": order + 1, "f": width, "g": width, "c": self.data.outputs, "n": self.data.most_nodes}
         self.slots = Slots((LSI_TAPS, self.node_taps, *READOUT), jobs, sizes, self.data.nodes, self.device)
         product = product_coefficients(model.basis, order).transpose(1, 2).flatten(1)
@@ -105,7 +99,7 @@ class LearnNVGFNet(BilinearNet):
         return self.product.shape[1]
 
     def features(self, rows: torch.Tensor) -> torch.Tensor:
-        """Return S^m x."""
+        """Return b_m(S) x."""
         return self.node_batches(rows)
 
     def _sizes(self) -> tuple[int, int, int, int]:
