@@ -39,6 +39,14 @@ def test_folded_design(shift):
     torch.testing.assert_close(fold(model, single)(x), model(x, single), rtol=1e-4, atol=1e-5)
 
 
+def test_folds_where_gradients_are_off(shift):
+    model = LSIGF(7, features=2, order=1, dtype=torch.float64).eval()
+    with torch.no_grad():
+        folded = fold(model, shift)
+    torch.testing.assert_close(folded.matrix, fold(model, shift).matrix)
+    assert not folded.matrix.requires_grad
+
+
 def test_many_outputs_are_cut_in_chunks():
     ring = GraphShift.from_edges([(i, (i + 1) % 300) for i in range(300)]).normalized()
     model = LSIGF(300, features=2, order=1, readout="shared", outputs=1).eval()
@@ -66,5 +74,7 @@ def test_refusals(shift):
         fold(torch.nn.Linear(2, 2), shift)
     with pytest.raises(ValueError, match="node must be from 0 to 6"):
         fold(LSIGF(7, readout="shared"), shift, node=7)
+    with pytest.raises(ValueError, match="node must be from 0 to 6"):
+        fold(LSIGF(7, readout="shared"), shift, node=1.5)
     with pytest.raises(ValueError, match=re.escape("x must have shape (..., 7, 1), got (3, 2)")):
         fold(LSIGF(7), shift)(torch.zeros(3, 2))

@@ -9,7 +9,7 @@ import torch
 from tests.models import naive
 
 from nvgf import GraphShift
-from nvgf.models import GAT, GCN, SGC, gcn_shift
+from nvgf.models import GAT, GCN, GCNN, SGC, DesignNVGF, build, gcn_shift
 
 EXACT = {"dtype": torch.float64}
 
@@ -51,6 +51,42 @@ def test_support_counts_the_diagonal_once_more(shift):
 def test_support_needs_positive_degrees():
     with pytest.raises(ValueError, match="shift: node 0 has degree -1 in I"):
         gcn_shift(GraphShift([[0.0, -2.0], [-2.0, 4.0]]))
+
+
+def test_gradients_reach_the_graph(shift, x):
+    model = GCN(7, features=[4, 3], **EXACT).eval()
+
+    def total(matrix: torch.Tensor) -> torch.Tensor:
+        return model(x, GraphShift(matrix, layout="dense")).square().sum()
+
+    matrix = shift.to_dense().requires_grad_()
+    (gradient,) = torch.autograd.grad(total(matrix), matrix)
+    direction = torch.rand(7, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    with torch.no_grad():
+        slope = (total(matrix + 1e-6 * direction) - total(matrix - 1e-6 * direction)) / 2e-6
+    torch.testing.assert_close((gradient * direction).sum(), slope, rtol=1e-6, atol=1e-8)
+
+
+def test_support_is_made_once(shift):
+    assert gcn_shift(shift) is gcn_shift(shift)
+    assert gcn_shift(shift) is not gcn_shift(GraphShift(shift.to_dense()))
+
+
+@pytest.mark.parametrize("features", [4, [4, 3]])
+@pytest.mark.parametrize("name", ["gcn", "sgc", "gat", "design-nvgf"])
+def test_prepared_gives_same_outputs_and_gradients(name, features, shift, x):
+    torch.manual_seed(0)
+    if name == "design-nvgf":
+        model = DesignNVGF.from_gcnn(GCNN(7, features=features, order=2, **EXACT).eval(), x.repeat(5, 1, 1), shift)
+    else:
+        model = build(name, 7, features=features, **EXACT).eval()
+    plain, short = model(x, shift), model.forward_prepared(model.prepare(x, shift))
+    torch.testing.assert_close(short, plain)
+    direction = torch.randn_like(plain)
+    parameters = list(model.parameters())
+    expected = torch.autograd.grad(plain, parameters, direction)
+    for gradient, other in zip(torch.autograd.grad(short, parameters, direction), expected, strict=True):
+        torch.testing.assert_close(gradient, other)
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def fold(model: GraphModel, shift: GraphShift, *, node: int | None = None) -> Af
     if not model.linear:
         raise ValueError(f"model: {type(model).__name__} has activation functions, only linear architectures fold")
     shared = model.readout_kind == "shared"
-    if node is not None and not (shared and 0 <= node < model.num_nodes):
+    if node is not None and not (shared and isinstance(node, int) and 0 <= node < model.num_nodes):
         raise ValueError(f"node must be from 0 to {model.num_nodes - 1}, of a readout shared by all nodes, got {node}")
     exact = copy.deepcopy(model).double().eval().requires_grad_(False)
     exact_shift = shift.to(dtype=torch.float64)
@@ -82,9 +82,10 @@ def fold(model: GraphModel, shift: GraphShift, *, node: int | None = None) -> Af
     zero = torch.zeros(1, model.num_nodes, model.in_features, dtype=torch.float64, device=shift.device)
     offset = outputs(zero)[0]
     rows = []
-    for numbers in torch.arange(offset.numel(), device=shift.device).split(_CHUNK):
-        # One copy of the signal for each output: the gradient of all at once is a row of the matrix for each.
-        x = zero.expand(len(numbers), -1, -1).clone().requires_grad_()
-        chosen = outputs(x).flatten(1).gather(1, numbers.unsqueeze(1)).sum()
-        rows.append(torch.autograd.grad(chosen, x)[0])
+    with torch.enable_grad():
+        for numbers in torch.arange(offset.numel(), device=shift.device).split(_CHUNK):
+            # One copy of the signal for each output: the gradient of all at once is a row of the matrix for each.
+            x = zero.expand(len(numbers), -1, -1).clone().requires_grad_()
+            chosen = outputs(x).flatten(1).gather(1, numbers.unsqueeze(1)).sum()
+            rows.append(torch.autograd.grad(chosen, x)[0])
     return Affine(torch.cat(rows).reshape(*offset.shape, *zero.shape[1:]), offset)
