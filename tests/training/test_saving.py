@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import pickle
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -76,11 +79,47 @@ def test_versions_are_stored(tmp_path, shift):
 
 def test_overwriting_is_asked_for(tmp_path, shift):
     save_model(tmp_path / "m", LSIGF(4, features=2), shift)
-    with pytest.raises(FileExistsError, match="give overwrite=True to replace it"):
+    with pytest.raises(FileExistsError, match="give overwrite=True to replace the model"):
         save_model(tmp_path / "m", LSIGF(4, features=3), shift)
     save_model(tmp_path / "m", LSIGF(4, features=3), shift, overwrite=True)
     assert load_model(tmp_path / "m").model.config["features"] == 3
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    assert len(list((tmp_path / "m").iterdir())) == 2
+
+
+def test_overwriting_touches_nothing_else(tmp_path, shift):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    save_model(tmp_path, LSIGF(4), shift, overwrite=True)
+    save_model(tmp_path, LSIGF(4), shift, overwrite=True)
+    assert load_model(tmp_path).model.name == "lsigf"
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("step", range(1, 11))
+def test_a_model_that_is_replaced_is_whole_at_every_moment(tmp_path, shift, monkeypatch, step):
+    """Die at each of the calls that reach the disk: the old model or the new one must load."""
+    folder = tmp_path / "m"
+    save_model(folder, LSIGF(4, features=2), shift)
+    left = step
+
+    def dying(real):
+        def call(*arguments, **options):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+            return real(*arguments, **options)
+
+        return call
+
+    for owner, name in ((os, "fsync"), (Path, "replace"), (Path, "unlink")):
+        monkeypatch.setattr(owner, name, dying(getattr(owner, name)))
+    with contextlib.suppress(KeyboardInterrupt):
+        save_model(folder, LSIGF(4, features=3), shift, overwrite=True)
+    monkeypatch.undo()
+    assert load_model(folder).model.config["features"] == (2 if step <= 6 else 3)
+    save_model(folder, LSIGF(4, features=5), shift, overwrite=True)
+    assert load_model(folder).model.config["features"] == 5
 
 
 def test_a_failed_write_leaves_nothing(tmp_path, shift):
@@ -99,7 +138,7 @@ class Malice:
 def test_pickles_and_damage_are_refused(tmp_path, shift, capsys):
     folder = tmp_path / "m"
     save_model(folder, LSIGF(4), shift)
-    weights, description = folder / "model.safetensors", folder / "model.json"
+    (weights,), description = folder.glob("weights-*.safetensors"), folder / "model.json"
     good, facts = weights.read_bytes(), description.read_text()
 
     def refused(error: type[Exception], message: str) -> None:
@@ -118,7 +157,7 @@ def test_pickles_and_damage_are_refused(tmp_path, shift, capsys):
     weights.write_bytes(good[:-4] + b"\0\0\0\1")
     refused(ValueError, "its checksum differs")
     weights.unlink()
-    refused(FileNotFoundError, "model.safetensors is not there")
+    refused(FileNotFoundError, f"{weights} is not there")
     description.write_text("[]")
     refused(ValueError, "must hold a JSON object, got list")
     for change, message in [
@@ -128,6 +167,7 @@ def test_pickles_and_damage_are_refused(tmp_path, shift, capsys):
         ({"architecture": "learn-nvgf"}, "the description and the weights do not fit"),
         ({"config": {"num_nodes": 9}}, "the description and the weights do not fit"),
         ({"dtype": "object"}, "dtype must be one of"),
+        ({"sha256": "../../etc"}, "has no sha256 of the weights"),
         ({"nodes": ["a"]}, "names"),
     ]:
         description.write_text(json.dumps({**json.loads(facts), **change}))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import shutil
-import tempfile
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +13,13 @@ from typing import Any
 
 import torch
 
-from nvgf.files import sync_folder
+from nvgf.files import write_atomically
 from nvgf.graph import GraphShift
 from nvgf.models import GraphModel, architecture, build
 from nvgf.training.files import read_json, read_tensors, tensors_to_bytes
 
 FORMAT = 1
-_WEIGHTS, _FACTS = "model.safetensors", "model.json"
+_FACTS = "model.json"
 _PREFIX, _SCALING = "weights/", "scaling/"
 
 
@@ -46,7 +45,7 @@ def save_model(
     facts: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Save a model with its graph as a folder, which appears whole or not at all.
+    """Save a model with its graph as a folder: whatever happens, the model that was there or the new one is whole.
 
     Args:
         path: the folder to make.
@@ -54,11 +53,11 @@ def save_model(
         shift: its graph, with the names of its nodes.
         scaling: tensors that turn raw into scaled signals, by name.
         facts: plain data to store along.
-        overwrite: whether to replace what is there.
+        overwrite: whether to replace the model that is there; nothing else in the folder is touched.
     """
     path = Path(path)
     if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists: give overwrite=True to replace it")
+        raise FileExistsError(f"{path} exists: give overwrite=True to replace the model in it")
     if model.num_nodes != shift.num_nodes:
         raise ValueError(f"the model has {model.num_nodes} nodes, the shift has {shift.num_nodes}")
     tensors = {_PREFIX + name: tensor for name, tensor in model.state_dict().items()}
@@ -79,23 +78,14 @@ def save_model(
         "versions": versions(),
         "facts": dict(facts or {}),
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    side = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    try:
-        (side / _WEIGHTS).write_bytes(data)
-        (side / _FACTS).write_text(json.dumps(description, indent=2), encoding="utf-8")
-        side.chmod(0o755)
-        sync_folder(side)
-        if path.exists():
-            old = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.old."))
-            path.rename(old / path.name)
-            side.rename(path)
-            shutil.rmtree(old)
-        else:
-            side.rename(path)
-        sync_folder(path.parent)
-    finally:
-        shutil.rmtree(side, ignore_errors=True)
+    text = json.dumps(description, indent=2)
+    path.mkdir(parents=True, exist_ok=True)
+    # The description names the weights and is written last: until then the model that was there is whole.
+    write_atomically(path / _weights(description), data)
+    write_atomically(path / _FACTS, text.encode())
+    for left in path.glob(_weights({"sha256": "*"})):
+        if left.name != _weights(description):
+            left.unlink()
 
 
 def load_model(path: str | Path) -> SavedModel:
@@ -111,9 +101,12 @@ def load_model(path: str | Path) -> SavedModel:
     facts = read_json(path / _FACTS)
     if facts.get("format") != FORMAT:
         raise ValueError(f"{path / _FACTS} has format {facts.get('format')!r}, this version reads {FORMAT}")
-    tensors, _ = read_tensors(path / _WEIGHTS)
-    if hashlib.sha256((path / _WEIGHTS).read_bytes()).hexdigest() != facts.get("sha256"):
-        raise ValueError(f"{path / _WEIGHTS} is not the file that {_FACTS} describes: its checksum differs")
+    if not re.fullmatch("[0-9a-f]{64}", str(facts.get("sha256"))):
+        raise ValueError(f"{path / _FACTS} has no sha256 of the weights")
+    weights = path / _weights(facts)
+    tensors, _ = read_tensors(weights)
+    if hashlib.sha256(weights.read_bytes()).hexdigest() != facts["sha256"]:
+        raise ValueError(f"{weights} is not the file that {_FACTS} describes: its checksum differs")
     try:
         shift = _shift(tensors, facts)
         architecture(facts["architecture"])
@@ -131,6 +124,10 @@ def versions() -> dict[str, str]:
     import nvgf
 
     return {"nvgf": nvgf.__version__, "torch": torch.__version__, "python": platform.python_version()}
+
+
+def _weights(facts: Mapping[str, Any]) -> str:
+    return f"weights-{facts['sha256'][:12]}.safetensors"
 
 
 def _dtype(name: str) -> torch.dtype:
