@@ -259,6 +259,11 @@ class TestOperations:
         cycle = GraphShift.from_networkx(nx.cycle_graph(100), kind="laplacian", layout="csr")
         assert cycle.spectral_norm() == pytest.approx(4)
 
+    def test_spectral_norm_of_a_long_path(self):
+        nodes = 20_000
+        path = GraphShift.from_edges(np.c_[: nodes - 1, 1:nodes])
+        assert path.spectral_norm() == pytest.approx(2 * np.cos(np.pi / (nodes + 1)), rel=1e-6)
+
     @pytest.mark.parametrize("layout", ["dense", "csr"])
     def test_spectral_norm_equals_networkx(self, layout):
         graph = nx.les_miserables_graph()
