@@ -29,8 +29,9 @@ def assert_linear(
         AssertionError: the filter is not linear: f(2x - 3y) is off by a relative error 4.16
     """
     x, y = (_signals(shift, features, seed + n) for n in (0, 1))
-    mixed = module(2 * x - 3 * y, shift)
-    _assert_close(mixed, 2 * module(x, shift) - 3 * module(y, shift), tolerance, "the filter is not linear: f(2x - 3y)")
+    mixed = _answer(module, 2 * x - 3 * y, shift)
+    parts = 2 * _answer(module, x, shift) - 3 * _answer(module, y, shift)
+    _assert_close(mixed, parts, tolerance, "the filter is not linear: f(2x - 3y)")
 
 
 def assert_local(module: Filter, shift: GraphShift, hops: int, features: int = 1, *, seed: int = 0) -> None:
@@ -49,13 +50,14 @@ def assert_local(module: Filter, shift: GraphShift, hops: int, features: int = 1
     links = shift.to_dense() != 0
     for _ in range(hops):
         reach = reach | ((links.double() @ reach.double()) > 0)
-    before = module(x, shift)
+    before = _answer(module, x, shift)
     moved = x.repeat(shift.num_nodes, 1, 1)
     index = torch.arange(shift.num_nodes, device=shift.device)
-    moved[index, index] += 1
+    # Each feature moves by an amount of its own, so that no difference of features stays as it was.
+    moved[index, index] += 1 + _signals(shift, features, seed + 1, batch=1)[0].abs()
     # Changing the signal at node j (batch entry j) must leave the outputs out of j's reach as they were, to the bit
     # up to the order of sums in a batch.
-    heard = (module(moved, shift) - before).abs().amax(dim=-1) > _tolerance(before) * before.abs().max()
+    heard = (_answer(module, moved, shift) - before).abs().amax(dim=-1) > _tolerance(before) * before.abs().max()
     wrong = torch.nonzero(heard & ~reach.T)
     if len(wrong):
         source, node = wrong[0].tolist()
@@ -88,11 +90,14 @@ def assert_permutation_equivariant(
         ...     permuted=lambda order: lambda x, shift: node_variant(x, shift, taps[:, order]))
     """
     x = _signals(shift, features, seed)
-    order = torch.randperm(shift.num_nodes, generator=torch.Generator().manual_seed(seed))
+    # A random cycle through all nodes: none stays where it was.
+    cycle = torch.randperm(shift.num_nodes, generator=torch.Generator().manual_seed(seed))
+    order = torch.empty_like(cycle)
+    order[cycle] = cycle.roll(1)
     other = module if permuted is None else permuted(order)
     _assert_close(
-        other(x[:, order], shift.permuted(order)),
-        module(x, shift)[:, order],
+        _answer(other, x[:, order], shift.permuted(order)),
+        _answer(module, x, shift)[:, order],
         tolerance,
         "the filter is not permutation equivariant: f(Px; PSP')",
     )
@@ -111,10 +116,17 @@ def assert_dense_equals_sparse(
     for layout in ("dense", "csr"):
         x = _signals(shift, features, seed).requires_grad_()
         form = GraphShift(shift.to_scipy(), names=shift.names, layout=layout, dtype=shift.dtype, device=shift.device)
-        y = module(x, form)
+        y = _answer(module, x, form)
         found.append((y, torch.autograd.grad((y * y).sum(), x)[0]))
     for (dense, csr), what in zip(zip(*found, strict=True), ("outputs", "gradients"), strict=True):
         _assert_close(csr, dense, tolerance, f"dense and sparse differ: the {what} on CSR")
+
+
+def _answer(module: Filter, x: torch.Tensor, shift: GraphShift) -> torch.Tensor:
+    y = module(x, shift)
+    if not bool(torch.isfinite(y).all()):
+        raise AssertionError("the filter makes NaN or infinity of finite signals")
+    return y
 
 
 def _signals(shift: GraphShift, features: int, seed: int, batch: int = 3) -> torch.Tensor:
