@@ -16,7 +16,8 @@ import pytest
 import torch
 from tests.training.tasks import mixed_jobs, toy
 
-from nvgf.training import Job, Result, fit_many
+from nvgf import GraphShift
+from nvgf.training import Job, Result, Schedule, Signals, Task, fit_many
 from nvgf.training.checkpoint import fingerprint
 
 KILLED = """
@@ -84,6 +85,33 @@ def test_done_trainings_are_read_not_repeated(tmp_path):
     assert len(calls) == 1
 
 
+def test_resumed_by_who_wants_the_weights(tmp_path):
+    gcnn = Job("gcnn", toy(), {"features": 4, "order": 1}, 0.01, schedule=Schedule(epochs=6, batch_size=20))
+    expected = fit_many([gcnn])
+    (first,) = fit_many([gcnn], checkpoint=tmp_path / "c", keep_weights=False)
+    assert first.state == {}
+    assert_equal(fit_many([gcnn], checkpoint=tmp_path / "c", resume=True), expected)
+    _, design = fit_many([gcnn, replace(gcnn, architecture="design-nvgf")], checkpoint=tmp_path / "c", resume=True)
+    assert design.model().name == "design-nvgf"
+
+
+def test_what_a_kill_left_half_written_is_removed(tmp_path):
+    jobs = mixed_jobs("lsigf")
+    fit_many(jobs, checkpoint=tmp_path / "c")
+    (tmp_path / "c" / ".running-0.safetensors.x1y2").write_bytes(b"half")
+    fit_many(jobs, checkpoint=tmp_path / "c", resume=True)
+    assert not list((tmp_path / "c").glob(".*"))
+
+
+def test_fingerprint_of_a_large_sparse_graph_needs_no_dense_one():
+    nodes = 30_000
+    shift = GraphShift.from_edges([(i, i + 1) for i in range(nodes - 1)])
+    part = Signals(torch.zeros(2, nodes, 1), torch.arange(2))
+    job = Job("lsigf", Task(shift, part, part, part))
+    ring = GraphShift.from_edges([(i, (i + 1) % nodes) for i in range(nodes)])
+    assert fingerprint([job]) != fingerprint([replace(job, task=replace(job.task, shift=ring))])
+
+
 def test_refusals(tmp_path):
     jobs = mixed_jobs("lsigf")
     folder = tmp_path / "c"
@@ -98,9 +126,16 @@ def test_refusals(tmp_path):
     with pytest.raises(ValueError, match=re.escape("is not a whole safetensors file of nvgf")):
         fit_many(jobs, checkpoint=folder, resume=True)
     manifest = folder / "manifest.json"
+    facts = manifest.read_text()
     manifest.write_text(json.dumps({"format": 99}))
     with pytest.raises(ValueError, match="has format 99, expected 1"):
         fit_many(jobs, checkpoint=folder, resume=True)
+    for damage in ({"pieces": None}, {"pieces": [["NoNet", [0]]]}):
+        manifest.write_text(json.dumps({**json.loads(facts), **damage}))
+        with pytest.raises(ValueError, match="is damaged, or of another version"):
+            fit_many(jobs, checkpoint=folder, resume=True)
+    with pytest.raises(NotADirectoryError, match="is no folder"):
+        fit_many(jobs, checkpoint=manifest, resume=True)
     manifest.write_text("{")
     with pytest.raises(ValueError, match="is not JSON"):
         fit_many(jobs, checkpoint=folder, resume=True)

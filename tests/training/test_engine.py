@@ -7,6 +7,7 @@ import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from tests.training.tasks import ARCHITECTURES, SHORT, TRAINED, VARIANTS, assert_same, mixed_jobs, toy
@@ -15,6 +16,7 @@ from torch import nn
 from nvgf import GraphShift
 from nvgf.training import Job, Progress, Result, Schedule, Signals, Task, TrainingInterrupted, fit, fit_many
 from nvgf.training import plan as planning
+from nvgf.training.native import available
 from nvgf.training.order import batches
 from nvgf.training.stack.dropout import Dropout
 from nvgf.training.stack.general import GeneralNet
@@ -248,8 +250,10 @@ def test_interruption_keeps_what_is_done():
     ("change", "message"),
     [
         ({"architecture": "gnn"}, "architecture must be one of lsigf"),
-        ({"learning_rate": 0.0}, "learning_rate must be positive and finite, got 0.0"),
-        ({"learning_rate": math.nan}, "learning_rate must be positive and finite, got nan"),
+        ({"learning_rate": 0.0}, "learning_rate must be a positive, finite number, got 0.0"),
+        ({"learning_rate": math.nan}, "learning_rate must be a positive, finite number, got nan"),
+        ({"learning_rate": "0.1"}, "learning_rate must be a positive, finite number, got '0.1'"),
+        ({"options": {"retrain_readout": True}}, "only 'design-nvgf' has retrain_readout, not 'lsigf'"),
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"seed": 1.5}, "seed must be a whole number from 0"),
     ],
@@ -279,7 +283,9 @@ def test_bad_tasks():
     x, y = good.train.x, good.train.y
     cases = [
         ({"loss": "hinge"}, "loss must be one of cross-entropy, smooth-l1, got 'hinge'"),
-        ({"node": 10}, "node must be from 0 to 9, got 10"),
+        ({"node": 10}, "node must be a whole number from 0 to 9, got 10"),
+        ({"node": 1.5}, "node must be a whole number from 0 to 9, got 1.5"),
+        ({"node": True}, "node must be a whole number from 0 to 9, got True"),
         ({"valid": Signals(x[:0], y[:0])}, "valid has no signals"),
         ({"test": Signals(x[:, :4], y)}, "test signals have 4 nodes, the shift has 10"),
         ({"test": Signals(x.expand(-1, -1, 2), y)}, "test signals have 2 features, train signals 1"),
@@ -294,6 +300,125 @@ def test_bad_tasks():
         Signals(x[0], y)
     with pytest.raises(ValueError, match="y must have one label for each of the 70 signals"):
         Signals(x, y[:3])
+    with pytest.raises(TypeError, match="x must be a tensor, got list"):
+        Signals(["a"], y)
+    with pytest.raises(TypeError, match="x must hold real numbers"):
+        Signals(x + 1j, y)
+    with pytest.raises(TypeError, match="shift must be a GraphShift, got Tensor"):
+        replace(good, shift=good.shift.to_dense())
+    with pytest.raises(TypeError, match="valid must be Signals, got tuple"):
+        replace(good, valid=(x, y))
+    with pytest.raises(TypeError, match="task must be a Task, got NoneType"):
+        Job("lsigf", None)
+    with pytest.raises(TypeError, match="schedule must be a Schedule, got int"):
+        Job("lsigf", good, schedule=5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"stack_size": 0}, "stack_size must be a whole number of at least 1, got 0"),
+        ({"stack_size": -1}, "stack_size must be a whole number of at least 1, got -1"),
+        ({"stack_size": 2.5}, "stack_size must be a whole number of at least 1, got 2.5"),
+        ({"memory": "1GB"}, "memory must be a whole number of at least 1, got '1GB'"),
+        ({"resume": True}, "resume: name the folder to go on with as checkpoint"),
+    ],
+)
+def test_bad_limits(options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        fit_many(mixed_jobs("lsigf"), **options)
+    with pytest.raises(TypeError, match="jobs must be a sequence of Job"):
+        fit_many(mixed_jobs("lsigf")[0])
+
+
+def test_what_people_hold_data_in():
+    plain = toy()
+    expected = fit(Job("gcnn", plain, {"features": [4, 2], "order": 1}, schedule=SHORT))
+
+    def held(part: Signals) -> Signals:
+        return Signals(part.x.numpy(), part.y.numpy().astype("int32"))
+
+    parts = {name: held(getattr(plain, name)) for name in ("train", "valid", "test")}
+    options = {"features": np.array([4, 2]), "order": np.int64(1)}
+    rate = np.float64(0.001)
+    result = fit(Job("gcnn", replace(plain, **parts), options, rate, schedule=replace(SHORT, betas=[0.9, 0.999])))
+    assert_same(result, expected, 1e-7)
+    doubles = {name: Signals(part.x.double(), part.y) for name, part in parts.items()}
+    for shift in (plain.shift, plain.shift.to(dtype=torch.float64)):
+        for name in ("lsigf", "gat", "gcn"):
+            options = {**ARCHITECTURES[name]}
+            result = fit(Job(name, replace(plain, shift=shift, **doubles), options, schedule=SHORT))
+            assert_same(result, fit(Job(name, plain, options, schedule=SHORT)), 1e-5)
+
+
+@pytest.mark.parametrize("native", [False, True] if available() else [False])
+@pytest.mark.parametrize("name", list(ARCHITECTURES))
+def test_the_default_dtype_changes_nothing(name, native):
+    jobs = [*mixed_jobs(name)[:2], *mixed_jobs(name, 3)[:2], replace(mixed_jobs(name)[0], options={"features": [3, 2]})]
+    expected = fit_many(jobs, native=native)
+    torch.set_default_dtype(torch.float64)
+    try:
+        found = fit_many(jobs, native=native)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    for one, other in zip(found, expected, strict=True):
+        assert_same(one, other, 0)
+
+
+@pytest.mark.parametrize("name", ["learn-nvgf", "gat", "gcnn"])
+def test_a_batch_is_no_larger_than_the_data(name):
+    job = Job(name, toy(), ARCHITECTURES[name], 0.01, schedule=Schedule(epochs=6, batch_size=70))
+    huge = replace(job, schedule=Schedule(epochs=6, batch_size=10**9))
+    assert_same(fit(huge), fit(job), 0)
+
+
+@pytest.mark.parametrize("native", [False, True] if available() else [False])
+def test_attention_survives_signals_that_are_far_apart(native):
+    """One node shouts: for nodes that do not hear it, all they hear is far below the largest."""
+    shift = GraphShift.from_edges([(i, i + 1) for i in range(9)])
+    task = toy()
+    loud = torch.zeros(10, 1)
+    loud[0] = 300
+    parts = {name: Signals(getattr(task, name).x + loud, getattr(task, name).y) for name in ("train", "valid", "test")}
+    for seed in range(10):
+        job = Job("gat", replace(task, shift=shift, **parts), {"features": 8}, 0.01, seed, Schedule(1, 20, 1))
+        (result,) = fit_many([job], native=native)
+        assert not result.diverged
+        model = result.model()
+        wrong = model(job.task.test.x, shift).argmax(1) != job.task.test.y
+        assert result.test_error == pytest.approx(float(wrong.float().mean()))
+
+
+def test_divergence_is_seen_in_what_is_designed_and_in_a_single_block():
+    task = toy()
+    options = {"features": 4, "order": 1}
+    gcnn = Job("gcnn", task, options, 1e30, schedule=SHORT)
+    design = replace(gcnn, architecture="design-nvgf")
+    again = replace(design, options={**options, "retrain_readout": True})
+    for result in fit_many([gcnn, design, again]):
+        assert result.diverged
+        assert result.valid_error == math.inf
+    job = Job("gcnn", toy(node=3), {"features": 4}, 1e30, schedule=Schedule(epochs=1, batch_size=70, dropout=0.0))
+    assert fit(job).diverged
+
+
+def test_a_model_has_weights_of_its_own():
+    result = fit(Job("lsigf", toy(), {"features": 2}, schedule=SHORT))
+    before = {name: tensor.clone() for name, tensor in result.state.items()}
+    with torch.no_grad():
+        for parameter in result.model().parameters():
+            parameter.add_(7)
+    assert all(torch.equal(result.state[name], tensor) for name, tensor in before.items())
+
+
+def test_progress_counts_the_jobs_that_were_asked_for():
+    options = {"features": 4, "order": 1}
+    gcnn = Job("gcnn", toy(), options, schedule=SHORT)
+    jobs = [gcnn, replace(gcnn, architecture="design-nvgf"), gcnn]
+    seen: list[Progress] = []
+    fit_many(jobs, progress=seen.append)
+    assert (seen[0].jobs_done, seen[0].jobs) == (0, 3)
+    assert (seen[-1].jobs_done, seen[-1].jobs) == (3, 3)
 
 
 def test_three_classes_and_sparse_shift():

@@ -33,7 +33,7 @@ class StackedAdam:
         if list(learning_rates) != sorted(learning_rates):
             raise ValueError("learning_rates must be sorted")
         device = next(iter(weights.values())).device
-        self.steps_taken = torch.zeros((), device=device)
+        self.steps_taken = torch.zeros((), dtype=torch.float32, device=device)
         self._schedule = schedule
         self._groups: list[tuple[float, list[list[torch.Tensor]]]] = []
         for rate in sorted(set(learning_rates)):

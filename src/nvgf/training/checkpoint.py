@@ -34,6 +34,8 @@ class Checkpoint:
     def __init__(self, folder: Path, jobs: Sequence[Job], pieces: Sequence[Piece], resume: bool) -> None:
         self.folder = Path(folder)
         self.jobs = tuple(jobs)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise NotADirectoryError(f"checkpoint: {self.folder} is no folder")
         self.folder.mkdir(parents=True, exist_ok=True)
         self.pieces = list(pieces)
         manifest = self.folder / "manifest.json"
@@ -51,7 +53,12 @@ class Checkpoint:
         if facts.get("jobs") != identity:
             raise ValueError(f"checkpoint: {self.folder} belongs to other jobs or other data")
         nets = {net.__name__: net for net in NETS}
-        self.pieces = [Piece(nets[name], tuple(numbers)) for name, numbers in facts["pieces"]]
+        try:
+            self.pieces = [Piece(nets[name], tuple(numbers)) for name, numbers in facts["pieces"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"checkpoint: {manifest} is damaged, or of another version: {error!r}") from None
+        for left in self.folder.glob(".*.safetensors.*"):
+            left.unlink()  # half written when the training was killed
 
     def save_running(self, number: int, run: Run) -> None:
         """Store a stack in training."""

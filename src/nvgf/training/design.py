@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -51,7 +52,10 @@ def designed(job: Job, gcnn: Result, cache: TaskCache, keep_weights: bool = True
         test_error=task_error(predict, task, task.test, cache.device),
         state={} if whole is None else {name: tensor.cpu() for name, tensor in whole.state_dict().items()},
     )
-    if retrain and whole is not None:
+    if not math.isfinite(gcnn.valid_error):
+        # Designed from weights that were never trained: no error of it may look like one of a trained model.
+        result = replace(result, valid_error=math.inf, test_error=math.inf)
+    elif retrain and whole is not None:
         result = _retrained(result, whole, cache)
     return replace(result, seconds=gcnn.seconds + time.perf_counter() - start)
 
@@ -61,7 +65,7 @@ def task_error(predict: Predict, task: Task, signals: Signals, device: torch.dev
     outputs = predict(signals.x.to(device).float())
     one_hot = task.loss == "cross-entropy"
     y = torch.nn.functional.one_hot(signals.y, outputs.shape[-1]) if one_hot else signals.y.unsqueeze(-1)
-    weights = torch.full((1, len(signals)), 1 / len(signals), device=device)
+    weights = torch.full((1, len(signals)), 1 / len(signals), dtype=torch.float32, device=device)
     return float(error(outputs.unsqueeze(0), y.unsqueeze(0).to(outputs), weights, task.loss))
 
 
@@ -86,4 +90,5 @@ def _retrained(result: Result, model: DesignNVGF, cache: TaskCache) -> Result:
     while not run.done:
         run.run_block()
     (trained,) = run.results(keep_weights=True)
-    return replace(trained, state={**result.state, **trained.state})
+    diverged_at = result.diverged_at if trained.diverged_at is None else trained.diverged_at
+    return replace(trained, state={**result.state, **trained.state}, diverged_at=diverged_at)

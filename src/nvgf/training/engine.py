@@ -95,7 +95,9 @@ def fit_many(
     Raises:
         TrainingInterrupted: at Ctrl-C, with the results so far.
     """
-    jobs = list(jobs)
+    jobs = _checked(jobs, memory=memory, stack_size=stack_size)
+    if resume and checkpoint is None:
+        raise ValueError("resume: name the folder to go on with as checkpoint")
     target = check_device(device)
     results: list[Result | None] = [None] * len(jobs)
     trained, waiting = _arrange(jobs)
@@ -105,15 +107,17 @@ def fit_many(
     if checkpoint is not None:
         store = Checkpoint(Path(checkpoint), trained, pieces, resume)
         pieces = store.pieces
-    weights = keep_weights or any(job.architecture == "design-nvgf" for job in jobs)
+    # A checkpoint may be resumed by who wants the weights.
+    weights = keep_weights or store is not None or any(job.architecture == "design-nvgf" for job in jobs)
     native = available() if native is None else native
     if native and not available():
         raise ValueError("native: numba is not installed; install nvgf[fast] or use native=False")
-    trainer = _Trainer(trained, cache, pieces, store, checkpoint_seconds, progress, weights, native)
+    trainer = _Trainer(len(jobs), trained, cache, pieces, store, checkpoint_seconds, progress, weights, native)
 
     def finish(place: int, result: Result) -> None:
         result = result if keep_weights else replace(result, state={})
         results[place] = result
+        trainer.jobs_done += 1
         if on_result is not None:
             on_result(place, result)
 
@@ -140,6 +144,16 @@ def check_device(device: torch.device | str) -> torch.device:
     return target
 
 
+def _checked(jobs: Sequence[Job], **limits: int | None) -> list[Job]:
+    """Return the jobs as a list, if they are jobs and the limits whole numbers of at least 1, or ``None``."""
+    if isinstance(jobs, Job) or not all(isinstance(job, Job) for job in jobs):
+        raise TypeError("jobs must be a sequence of Job; fit() trains a single one")
+    for name, limit in limits.items():
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+            raise ValueError(f"{name} must be a whole number of at least 1, got {limit!r}")
+    return list(jobs)
+
+
 def _arrange(jobs: Sequence[Job]) -> tuple[list[Job], dict[int, list[int]]]:
     """Return what is to be trained, and for each of it the places of the jobs that wait for it."""
     trained: list[Job] = []
@@ -157,10 +171,11 @@ def _arrange(jobs: Sequence[Job]) -> tuple[list[Job], dict[int, list[int]]]:
 
 
 class _Trainer:
-    """Trains stacks one after another, and tells how far it is."""
+    """Trains stacks one after another, and tells how far it is; who takes the results counts ``jobs_done``."""
 
     def __init__(
         self,
+        total: int,
         jobs: Sequence[Job],
         cache: TaskCache,
         pieces: Sequence[Piece],
@@ -170,7 +185,7 @@ class _Trainer:
         keep_weights: bool,
         native: bool,
     ) -> None:
-        self.jobs, self.cache, self.pieces = jobs, cache, pieces
+        self.total, self.jobs, self.cache, self.pieces = total, jobs, cache, pieces
         self.checkpoint, self.checkpoint_seconds = checkpoint, checkpoint_seconds
         self.progress, self.keep_weights, self.native = progress, keep_weights, native
         self.steps_of = [job.schedule.steps(len(job.task.train)) for job in jobs]
@@ -184,7 +199,6 @@ class _Trainer:
                 results = self._run(number, piece)
             self.steps_done += sum(self.steps_of[n] for n in piece.numbers)
             for place, result in zip(piece.numbers, results, strict=True):
-                self.jobs_done += 1
                 self.best = min(self.best, result.valid_error)
                 yield place, result
             self._report(0)
@@ -208,4 +222,4 @@ class _Trainer:
     def _report(self, steps_of_this_stack: int) -> None:
         if self.progress is not None:
             done = self.steps_done + steps_of_this_stack
-            self.progress(Progress(self.jobs_done, len(self.jobs), done, sum(self.steps_of), self.best))
+            self.progress(Progress(self.jobs_done, self.total, done, sum(self.steps_of), self.best))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
+import numpy as np
 import torch
 
 from nvgf.models import GraphModel, architecture, build
@@ -41,11 +43,19 @@ class Job:
     def __post_init__(self) -> None:
         """Check what can be checked without building the model."""
         architecture(self.architecture)
-        if not (self.learning_rate > 0 and math.isfinite(self.learning_rate)):
-            raise ValueError(f"learning_rate must be positive and finite, got {self.learning_rate}")
+        for name, kind in (("task", Task), ("schedule", Schedule), ("options", Mapping)):
+            if not isinstance(getattr(self, name), kind):
+                raise TypeError(f"{name} must be a {kind.__name__}, got {type(getattr(self, name)).__name__}")
+        rate = self.learning_rate
+        if isinstance(rate, bool) or not isinstance(rate, Real) or not (rate > 0 and math.isfinite(rate)):
+            raise ValueError(f"learning_rate must be a positive, finite number, got {rate!r}")
+        object.__setattr__(self, "learning_rate", float(rate))
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:
             raise ValueError(f"seed must be a whole number from 0 to 2**63 - 1, got {self.seed!r}")
-        object.__setattr__(self, "options", dict(self.options))
+        options = {key: _plain(value) for key, value in self.options.items()}
+        if "retrain_readout" in options and self.architecture != "design-nvgf":
+            raise ValueError(f"options: only 'design-nvgf' has retrain_readout, not {self.architecture!r}")
+        object.__setattr__(self, "options", options)
 
     def model_options(self) -> dict[str, Any]:
         """Return the arguments of :func:`nvgf.models.build`, apart from the name."""
@@ -74,8 +84,8 @@ class Result:
 
     ``curve`` holds the validation error after every ``interval`` steps, ``losses`` the mean training loss of those
     steps. The error is the ratio of wrong classes for cross-entropy and the RMSE for smooth L1. Of equally good
-    weights the earliest are kept. A job whose loss was not finite has ``diverged_at``, the number of steps
-    after which it was seen; its kept weights are the best before.
+    weights the earliest are kept. A job whose loss or validation error was not finite has ``diverged_at``, the number
+    of steps after which it was seen; its kept weights are the best before.
 
     ``state`` are the kept weights as the model's ``state_dict``, on the CPU; empty if weights were not asked for.
     """
@@ -93,13 +103,20 @@ class Result:
 
     @property
     def diverged(self) -> bool:
-        """Whether the training loss became infinite or not a number."""
+        """Whether the loss or the validation error became infinite or not a number."""
         return self.diverged_at is not None
 
     def model(self) -> GraphModel:
-        """Return the trained model, in evaluation mode, on the CPU."""
+        """Return the trained model, in evaluation mode, on the CPU, with weights of its own."""
         if not self.state:
             raise ValueError("weights were not kept: fit with keep_weights=True")
         model = self.job.build(device="meta")
-        model.load_state_dict(self.state, assign=True)
+        model.load_state_dict({name: tensor.clone() for name, tensor in self.state.items()}, assign=True)
         return model.eval()
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of numpy's as Python's, also in a list of them: options are stored as JSON."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value

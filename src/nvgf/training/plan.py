@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from nvgf.training.job import Job
+from nvgf.training.order import batch_size
 from nvgf.training.stack.data import trained_nodes
 from nvgf.training.stack.gcnn import GCNNNet
 from nvgf.training.stack.general import GeneralNet
@@ -86,7 +87,8 @@ def job_bytes(job: Job, device: torch.device) -> int:
     nodes = len(trained_nodes(job))
     share = nodes / job.task.shift.num_nodes
     weights = 5 * model.num_parameters * (share if job.task.node is not None else 1)
-    hidden = 4 * job.schedule.batch_size * nodes * model.readout.in_features
+    batch = batch_size([job])
+    hidden = 4 * batch * nodes * model.readout.in_features
     hidden = hidden if job.task.node is not None else hidden // nodes
     attention = nodes * job.task.shift.num_nodes if job.architecture == "gat" else 0
     terms = 2 * job.options.get("order", 3) + 2
@@ -94,4 +96,4 @@ def job_bytes(job: Job, device: torch.device) -> int:
     if device.type != "cpu":
         samples = len(job.task.train) + len(job.task.valid) + len(job.task.test)
         stored = samples * nodes * terms + 4 * len(job.task.valid) * attention
-    return int(4 * (weights + hidden + job.schedule.batch_size * attention + stored))
+    return int(4 * (weights + hidden + batch * attention + stored))

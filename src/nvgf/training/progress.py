@@ -5,15 +5,19 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from nvgf.training.engine import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 
 class ProgressBar:
     """A callback for :func:`nvgf.training.fit_many` that shows how far it is, on standard error.
 
-    On a terminal a bar of rich, elsewhere a line at most every ``every`` seconds. Use it as a context manager.
+    On a terminal a bar of rich, elsewhere a line at most every ``every`` seconds. As a context manager it leaves the
+    terminal in order after errors, too.
 
     Example:
         >>> with ProgressBar(every=0, file=sys.stdout, terminal=False) as bar:
@@ -27,26 +31,18 @@ class ProgressBar:
         self._every = every
         self._last = -float("inf")
         self._start = time.monotonic()
+        self._bar: Bar | None = None
 
     def __enter__(self) -> ProgressBar:
         """Begin."""
         self._start = time.monotonic()
-        if self._terminal:
-            from rich.console import Console
-            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
-
-            columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
-            self._bar = Bar(*columns, TimeRemainingColumn(), console=Console(file=self._file))
-            self._bar.start()
-            self._task = self._bar.add_task("training", total=None)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End, and leave what was shown last."""
-        if self._terminal:
+        if self._bar is not None:
             self._bar.stop()
 
     def __call__(self, progress: Progress) -> None:
@@ -58,8 +54,12 @@ class ProgressBar:
         self._last = now
         best = "" if progress.best_valid_error == float("inf") else f", best {progress.best_valid_error:.4f}"
         if self._terminal:
+            self._bar = self._bar or _bar(self._file)
             text = f"{progress.jobs_done} of {progress.jobs} models{best}"
-            self._bar.update(self._task, total=progress.steps, completed=progress.steps_done, description=text)
+            task = self._bar.task_ids[0]
+            self._bar.update(task, description=text, total=progress.steps, completed=progress.steps_done)
+            if finished:
+                self._bar.stop()
             return
         share = progress.steps_done / progress.steps
         elapsed = now - self._start
@@ -69,3 +69,15 @@ class ProgressBar:
             f"{progress.jobs_done} of {progress.jobs} models, {share:.0%}{left}{best}".replace("%", " %"),
             file=self._file,
         )
+
+
+def _bar(file: TextIO) -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %")
+    bar = Bar(*columns, TimeRemainingColumn(), console=Console(file=file))
+    bar.add_task("training", total=None)
+    bar.start()
+    return bar

@@ -59,20 +59,21 @@ class Run:
         self._load_order(samples)
         count = len(self.jobs)
         self.block = 0
-        self.curve = torch.zeros(self.blocks, count, device=device)
-        self.losses = torch.zeros(self.blocks, count, device=device)
-        self.best_error = torch.full((count,), torch.inf, device=device)
+        single: dict[str, Any] = {"dtype": torch.float32, "device": device}
+        self.curve = torch.zeros(self.blocks, count, **single)
+        self.losses = torch.zeros(self.blocks, count, **single)
+        self.best_error = torch.full((count,), torch.inf, **single)
         self.kept = torch.zeros(count, dtype=torch.int64, device=device)
         self.diverged = torch.full((count,), -1, dtype=torch.int64, device=device)
         self._alive = (torch.arange(self.blocks).unsqueeze(1) < self.blocks_of).to(device)
         # What a block reads and writes, at fixed places so that a CUDA graph can hold it.
         self._rows_now = torch.zeros(self.interval, count, net.batch, dtype=torch.int64, device=device)
-        self._weights_now = torch.zeros(self.interval, count, net.batch, device=device)
+        self._weights_now = torch.zeros(self.interval, count, net.batch, **single)
         self._alive_now = torch.zeros(count, dtype=torch.bool, device=device)
         self._step = torch.zeros((), dtype=torch.int64, device=device)
         self._number = torch.zeros((), dtype=torch.int64, device=device)
-        self._error_now = torch.zeros(count, device=device)
-        self._loss_now = torch.zeros(count, device=device)
+        self._error_now = torch.zeros(count, **single)
+        self._loss_now = torch.zeros(count, **single)
         self._graph: torch.cuda.CUDAGraph | None = None
         self._valid_targets = data.per_job(data.valid, "targets")
         self._valid_weights = data.per_job(data.valid, "weights")
@@ -159,13 +160,14 @@ class Run:
         steps = self.blocks * self.interval
         stored = self.net.data.train.features.shape[1]
         rows = torch.zeros(steps, len(self.jobs), self.net.batch, dtype=torch.int64)
-        weights = torch.zeros(steps, len(self.jobs), self.net.batch)
+        weights = torch.zeros(steps, len(self.jobs), self.net.batch, dtype=torch.float32)
         task_of = self.net.data.task_of.tolist()
         for j, (job, count) in enumerate(zip(self.jobs, samples, strict=True)):
             order = batches(job.seed, count, self.schedule)
             present = order >= 0
-            rows[: len(order), j] = order.clamp(min=0) + task_of[j] * stored
-            weights[: len(order), j] = present / present.sum(1, keepdim=True)
+            place = slice(len(order)), j, slice(order.shape[1])
+            rows[place] = order.clamp(min=0) + task_of[j] * stored
+            weights[place] = present / present.sum(1, keepdim=True)
         self._rows, self._batch_weights = rows.to(self.device), weights.to(self.device)
 
     @torch.no_grad()
@@ -203,7 +205,8 @@ class Run:
         better = self._alive_now & (found < self.best_error)
         torch.where(better, found, self.best_error, out=self.best_error)
         torch.where(better, self._number, self.kept, out=self.kept)
-        broken = self._alive_now & ~torch.isfinite(self._loss_now) & (self.diverged < 0)
+        finite = torch.isfinite(self._loss_now) & torch.isfinite(found)
+        broken = self._alive_now & ~finite & (self.diverged < 0)
         torch.where(broken, self._number, self.diverged, out=self.diverged)
         if self.device.type == "cpu":
             for job in better.nonzero().view(-1).tolist():

@@ -39,6 +39,7 @@ class Schedule:
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout}")
+        object.__setattr__(self, "betas", tuple(self.betas))
         if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas must be two numbers of at least 0 and below 1, got {self.betas}")
         if not self.eps > 0:

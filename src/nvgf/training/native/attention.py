@@ -13,13 +13,15 @@ _compiled: Any = njit(fastmath={"contract", "nsz", "reassoc"}, nogil=True, cache
 @_compiled
 def attend(
     x: Any, own: Any, neighbours: Any, alpha: Any, beta: Any, slope: Any, s: Any, by_alpha: Any, by_beta: Any
-) -> None:
+) -> Any:
     """Write what each row of ``neighbours`` gathers, and its derivatives, for signals ``x`` ``(batch, nodes)``.
 
-    ``own`` ``(batch, rows)`` are the signals at the rows. See :class:`nvgf.training.stack.rank_one.GATNet`.
+    ``own`` ``(batch, rows)`` are the signals at the rows. Returned is the smallest sum that was divided by. See
+    :class:`nvgf.training.stack.rank_one.GATNet`.
     """
     batch, nodes = x.shape
     one, zero = np.float32(1), np.float32(0)
+    smallest = one
     v = np.empty(nodes, np.float32)
     factors = np.empty((6, nodes), np.float32)
     for b in range(batch):
@@ -53,7 +55,10 @@ def attend(
             s0, s1, s2 = above * s0, above * s1, above * s2
             f0, f1, f2 = below * f0, below * f1, below * f2
             total = s0 + f0
+            if not total >= smallest:
+                smallest = total
             found = (s1 + f1) / total
             s[b, i] = found
             by_alpha[b, i] = own[b, i] * ((s1 + slope * f1) - found * (s0 + slope * f0)) / total
             by_beta[b, i] = ((s2 + slope * f2) - found * (s1 + slope * f1)) / total
+    return smallest

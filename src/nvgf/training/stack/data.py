@@ -35,7 +35,8 @@ class TaskCache:
         key = id(task), part, kind
         if key not in self._stored or self._stored[key][1].shape[-1] < terms:
             signals: Signals = getattr(task, part)
-            features = prepare(signals.x.to(self.device), self.shift(task)).float()
+            shift = self.shift(task)
+            features = prepare(signals.x.to(device=self.device, dtype=shift.dtype), shift).float()
             self._stored[key] = task, features
         return self._stored[key][1][..., :terms]
 
@@ -108,10 +109,9 @@ class StackData:
         samples = max(len(own) for own in features)
         nodes = max(own.shape[1] for own in features)
         count = len(self.tasks), samples
+        empty = torch.zeros(count, dtype=torch.float32, device=self.device)
         result = Part(
-            torch.zeros(*count, nodes, features[0].shape[-1], device=self.device),
-            torch.zeros(*count, self.outputs, device=self.device),
-            torch.zeros(count, device=self.device),
+            empty.new_zeros(*count, nodes, features[0].shape[-1]), empty.new_zeros(*count, self.outputs), empty
         )
         for number, (own, target) in enumerate(zip(features, targets, strict=True)):
             result.features[number, : len(own), : own.shape[1]] = own

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from nvgf.training.job import Job
+from nvgf.training.order import batch_size
 from nvgf.training.randomness import DROPOUT, GOLDEN, mix_, signed, stream_key
 
 _LANES = 4
@@ -41,8 +42,9 @@ class Dropout:
         per_word = 64 if self.probability == 0.5 else _LANES
         words = -(-width // per_word)
         most = max(len(numbers) for numbers in nodes)
-        count = len(jobs), most, schedule.batch_size
-        self.mask = torch.ones(*count, width, device=device)
+        batch = batch_size(jobs)
+        count = len(jobs), most, batch
+        self.mask = torch.ones(*count, width, dtype=torch.float32, device=device)
         if self.probability == 0:
             return
         self._keys = torch.tensor([signed(stream_key(job.seed, DROPOUT)) for job in jobs], device=device)
@@ -50,7 +52,7 @@ class Dropout:
         numbers = torch.zeros(len(jobs), most, dtype=torch.int64)
         for row, own in zip(numbers, nodes, strict=True):
             row[: len(own)] = own
-        place = torch.arange(schedule.batch_size).reshape(1, 1, -1, 1) * (1 << 40)
+        place = torch.arange(batch).reshape(1, 1, -1, 1) * (1 << 40)
         place = place + numbers.reshape(len(jobs), most, 1, 1) * (1 << 16) + torch.arange(words)
         if len(nodes) > 1 and all(torch.equal(own, nodes[0]) for own in nodes):
             place = place[:1]
@@ -62,7 +64,7 @@ class Dropout:
         if per_word == 64:
             self._by_table = device.type == "cpu" if by_table is None else by_table
             used = -(-width // 8)
-            self._padded = self.mask if width % 8 == 0 else torch.empty(*count, used * 8, device=device)
+            self._padded = self.mask if width % 8 == 0 else self.mask.new_empty(*count, used * 8)
             place = torch.arange(8)
             if self._by_table:
                 bits = torch.arange(256).unsqueeze(1) >> place & 1

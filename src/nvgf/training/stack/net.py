@@ -10,6 +10,7 @@ import torch
 
 from nvgf.models import GraphModel
 from nvgf.training.job import Job
+from nvgf.training.order import batch_size
 from nvgf.training.stack.data import Part, StackData, TaskCache
 from nvgf.training.stack.slots import Slot, Slots
 
@@ -38,7 +39,7 @@ class StackedNet(ABC):
     def __init__(self, jobs: Sequence[Job], cache: TaskCache) -> None:
         self.jobs = tuple(jobs)
         self.device = cache.device
-        self.batch = jobs[0].schedule.batch_size
+        self.batch = batch_size(jobs)
         self._buffers: dict[str, torch.Tensor] = {}
 
     @classmethod
@@ -76,7 +77,7 @@ class StackedNet(ABC):
         """Return a buffer of this name and shape, made at its first use."""
         found = self._buffers.get(name)
         if found is None or found.shape != shape:
-            found = self._buffers[name] = torch.empty(shape, device=self.device)
+            found = self._buffers[name] = torch.empty(shape, dtype=torch.float32, device=self.device)
         return found
 
     def node_batches(self, rows: torch.Tensor) -> torch.Tensor:

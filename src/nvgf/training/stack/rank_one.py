@@ -23,6 +23,8 @@ from nvgf.training.stack.data import Part, StackData, TaskCache
 from nvgf.training.stack.net import READOUT
 from nvgf.training.stack.slots import Slot, Slots
 
+FAINT = 1e-30
+"""A sum of attention below this has lost its neighbours to underflow, being all far below the largest of all nodes."""
 _CHUNK = 1 << 25
 """The most attention coefficients that are held at once when a part of the data is evaluated."""
 
@@ -170,7 +172,7 @@ class GATNet(RankOneNet):
         for task in self.data.tasks:
             own = neighbourhoods(self.data.cache.shift(task)).float()
             # Nodes that are not there attend to themselves alone: no sum is empty.
-            padded = torch.eye(most, device=self.device)
+            padded = torch.eye(most, dtype=torch.float32, device=self.device)
             padded[: len(own), : len(own)] = own
             rows.append(padded if task.node is None else padded[[task.node]])
         return self.data.spread(torch.stack(rows))
@@ -207,10 +209,26 @@ class GATNet(RankOneNet):
         upper = above.unsqueeze(-1) * sums[..., :3]
         lower = below.unsqueeze(-1) * (all_flat - sums[..., 3:])
         total = upper + lower
+        if x.device.type == "cpu" and not bool((total[..., 0] >= FAINT).all()):
+            return self._attend_exactly(x, own, alpha, beta)
         s = total[..., 1] / total[..., 0]
         slopes = (upper + SLOPE * lower) / total[..., :1]
         by_alpha = own * (slopes[..., 1] - s * slopes[..., 0])
         by_beta = slopes[..., 2] - s * slopes[..., 1]
+        return s, by_alpha, by_beta
+
+    def _attend_exactly(
+        self, x: torch.Tensor, own: torch.Tensor, alpha: torch.Tensor, beta: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The same by a softmax over the neighbours of each node, where the factors of all nodes are too far apart."""
+        score = (alpha * own).unsqueeze(3) + (beta * x).unsqueeze(2)
+        slopes = torch.where(score > 0, 1.0, SLOPE).to(x)
+        there = self._neighbours.unsqueeze(1) != 0
+        attention = (score * slopes).masked_fill(~there, -torch.inf).softmax(-1)
+        sloped = attention * slopes
+        s, sloped_s = ((weights @ x.unsqueeze(3)).squeeze(3) for weights in (attention, sloped))
+        by_alpha = own * (sloped_s - s * sloped.sum(-1))
+        by_beta = (sloped @ x.square().unsqueeze(3)).squeeze(3) - s * sloped_s
         return s, by_alpha, by_beta
 
     def _attend_native(
@@ -223,7 +241,9 @@ class GATNet(RankOneNet):
         numbers = alpha.view(-1).numpy(), beta.view(-1).numpy(), np.float32(SLOPE)
         for j in range(len(self.jobs)):
             written = (result[j].numpy() for result in results)
-            attend(signals[j], at[j], around[j], numbers[0][j], numbers[1][j], numbers[2], *written)
+            smallest = attend(signals[j], at[j], around[j], numbers[0][j], numbers[1][j], numbers[2], *written)
+            if not smallest >= FAINT:
+                return self._attend_exactly(x, own, alpha, beta)
         return results[0], results[1], results[2]
 
 

@@ -60,7 +60,7 @@ class Slots:
 
     def zeros(self) -> torch.Tensor:
         """Return a flat buffer with room for all parameters of all jobs."""
-        return torch.zeros(self.length, device=self.device)
+        return torch.zeros(self.length, dtype=torch.float32, device=self.device)
 
     def views(self, flat: torch.Tensor) -> dict[str, torch.Tensor]:
         """Return the parameters in a flat buffer by name, ``(jobs, ...)`` each."""
