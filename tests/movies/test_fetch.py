@@ -83,6 +83,14 @@ def test_a_broken_download_leaves_nothing(address, tmp_path, name):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_in_place_of_the_folder_is_left_alone(server, address, tmp_path):
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(NotADirectoryError, match="file is a file, expected a folder to download to"):
+        fetch_movielens(tmp_path / "file", url=f"{address}/good.zip", sha256=SHA256)
+    assert (tmp_path / "file").read_text() == "precious"
+    assert server.hits == 0
+
+
 def test_nobody_answers(tmp_path):
     with pytest.raises(ConnectionError, match="could not download"):
         fetch_movielens(tmp_path, url="http://127.0.0.1:9/x.zip", sha256=SHA256)

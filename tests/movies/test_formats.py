@@ -58,13 +58,54 @@ def test_movielens_latest_small(tmp_path):
         "rating,when,movie_id,user_id\n5,x,10,1\n3,x,10,2\n1,x,20,2\n",
         "1,10,5\n2,10,3\n\n2,20,1\n",
         "\ufeffUser,Item,Rating\n1,10,5\n2,10,3\n2,20,1\n",
+        "user\titem\trating\n1\t10\t5\n2\t10\t3\n2\t20\t1\n",
+        "user;item;rating\n1;10;5\n2;10;3\n2;20;1\n",
+        "1\t10\t5\t874965758\n2\t10\t3\t876893171\n2\t20\t1\t878542960\n",
+        "userId,movie,movieId,rating\n1,99,10,5\n2,98,10,3\n2,97,20,1\n",
+        "user,item,rating\r1,10,5\r2,10,3\r2,20,1\r",
+        "user,item,rating\n1.0,10.0,5\n2.0,10.,3\n2,20,1\n",
     ],
-    ids=["named", "reordered", "no header", "byte order mark"],
-)
+    ids=[
+        "named", "reordered", "no header", "byte order mark", "tabs", "semicolons", "as u1.base", "two names",
+        "CR", "whole floats",
+    ],
+)  # fmt: skip
 def test_any_csv(tmp_path, text):
     path = tmp_path / "mine.csv"
-    path.write_text(text, "utf-8")
+    path.write_bytes(text.encode())
     check(read_ratings(path), ("10", "20"), (1.0, 5.0))
+
+
+def test_titles_may_hold_what_python_takes_for_the_end_of_a_line(hundred_k):
+    (hundred_k / "u.item").write_bytes(b"10|Nikita \x85 again (1990)|\r\n20|Fargo (1996)|\r\n")
+    assert read_ratings(hundred_k).titles == ("Nikita \x85 again (1990)", "Fargo (1996)")
+
+
+def test_titles_are_those_of_the_folder_of_the_ratings(hundred_k):
+    other = hundred_k / "old"
+    other.mkdir()
+    (hundred_k / "u.item").rename(other / "u.item")
+    assert read_ratings(hundred_k).titles == ("10", "20")
+    (other / "u.data").write_text("5\t10\t1\t0\n")
+    check(read_ratings(hundred_k), ("10", "20"), (1.0, 5.0))
+
+
+def test_of_several_data_sets_the_uppermost_is_read_or_one_must_be_named(hundred_k, tmp_path):
+    (tmp_path / "another").mkdir()
+    (tmp_path / "another" / "u.data").write_text("5\t10\t1\t0\n")
+    with pytest.raises(ValueError, match="holds several data sets, another and ml-100k: name one of them"):
+        read_ratings(tmp_path)
+    (tmp_path / "u.data").write_text("7\t10\t1\t0\n")
+    assert read_ratings(tmp_path).user_ids == (7,)
+
+
+@pytest.mark.parametrize("prefix", ["./", "ml\\", "a/b/c/", ""])
+def test_members_of_zips_are_found_however_they_are_written(hundred_k, tmp_path, prefix):
+    path = tmp_path / "mine.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        for name in ("u.data", "u.item"):
+            file.write(hundred_k / name, prefix + name)
+    check(read_ratings(path), ("Amélie (2001)", "Fargo (1996)"), (1.0, 5.0))
 
 
 def test_scale_can_be_given(tmp_path):
@@ -77,7 +118,17 @@ def test_scale_can_be_given(tmp_path):
     ("name", "text", "message"),
     [
         ("a.csv", "user,rating\n1,5\n", "a.csv: the column item is missing among"),
-        ("a.csv", "user,name\n1,5\n", "the columns item, rating are missing|the columns item, rating is missing"),
+        ("a.csv", "user,name\n1,5\n", "the columns item, rating are missing"),
+        (
+            "a.csv",
+            "uid,mid,stars\n1,2,3\n",
+            r"the columns user, item, rating are missing among \['uid', 'mid', 'stars'",
+        ),
+        ("a.csv", 'user,item,rating\n1,"10,5\n2,10,3\n', "a.csv, line 3: unexpected end of data"),
+        ("a.csv", "user,item,rating\n1,7,3\n2,7,nan\n", "line 3: the rating must be a number, got 'nan'"),
+        ("u.data", "1\t7\tinf\t0\n", "line 1: the rating must be a number, got 'inf'"),
+        ("a.csv", "9007199254740993,7,3\n", "a.csv: users must be smaller than .* got 9007199254740993"),
+        ("a.csv", "1,7_0,3\n", "line 1: the item must be an integer id, got '7_0'"),
         ("a.csv", "1,5\n", r"expected the columns user, item, rating, got 2 column\(s\)"),
         ("a.csv", "user,item,rating\n1,5\n", "line 2: expected 3 columns or more, got 2"),
         ("a.csv", "user,item,rating\nbob,5,3\n", "line 2: the user must be an integer id, got 'bob'"),
@@ -116,8 +167,38 @@ def test_wrong_zips_are_named(tmp_path, hundred_k):
     raw = bytearray(damaged.read_bytes())
     raw[raw.index(b"881250949")] = ord("9")
     damaged.write_bytes(raw)
-    with pytest.raises(ValueError, match=r"is damaged at u.data"):
+    with pytest.raises(ValueError, match=r"damaged.zip is damaged at ml-100k/u.data"):
         read_ratings(damaged)
+
+
+LOCAL, CENTRAL = b"PK\x03\x04", b"PK\x01\x02"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda raw: raw.__setitem__(slice(60, 80), b"\xff" * 20),  # what was deflated
+        lambda raw: [raw.__setitem__(raw.index(mark) + at, 1) for mark, at in ((LOCAL, 6), (CENTRAL, 8))],  # encrypted
+        lambda raw: [
+            raw.__setitem__(raw.index(mark) + at, 99) for mark, at in ((LOCAL, 8), (CENTRAL, 10))
+        ],  # packed how?
+        lambda raw: [raw.__setitem__(raw.index(mark) + at, 14) for mark, at in ((LOCAL, 8), (CENTRAL, 10))],  # as LZMA
+        lambda raw: [raw.__setitem__(raw.index(mark) + at, 12) for mark, at in ((LOCAL, 8), (CENTRAL, 10))],  # as bzip2
+    ],
+    ids=["deflated", "encrypted", "unknown", "lzma", "bzip2"],
+)
+def test_damaged_zips_are_named(tmp_path, spoil):
+    path = tmp_path / "bad.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("u.data", "".join(f"{user}\t10\t{1 + user % 5}\t{user**3}\n" for user in range(500)))
+    raw = bytearray(path.read_bytes())
+    spoil(raw)
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match=r"bad.zip is damaged at u.data, or packed in a way not known"):
+        read_ratings(path)
+    path.write_bytes(raw[:-40])
+    with pytest.raises(ValueError, match=r"bad.zip is not a readable zip"):
+        read_ratings(path)
 
 
 def test_wrong_places_are_named(tmp_path):

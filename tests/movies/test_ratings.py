@@ -76,7 +76,18 @@ def test_item_says_why_not(name, message):
         (([1, 2], [1, 7], [3, 6]), {"scale": (1, 5)}, r"lie in 1..5, got 6 \(user 2, item 7\) and 0 more"),
         (([1, 1, 2], [4, 4, 4], [3, 4, 5]), {}, r"user 1 rated item 4 more than once \(1 duplicate user-item pair "),
         ((["a"], [1], [3]), {}, "users must be integer ids, got 'a'"),
-        (([1.5], [1], [3]), {}, "users must be integer ids"),
+        (([1, 1.5], [1, 2], [3, 3]), {}, "users must be integer ids, got 1.5"),
+        (([1, np.nan], [1, 2], [3, 3]), {}, "users must be integer ids, got nan"),
+        (
+            ([1], [2**53], [3]),
+            {},
+            r"items must be smaller than 2\*\*53 = 9007199254740992 in magnitude, got 90071992547",
+        ),
+        (([1, 2**63 + 1], [1, 2], [3, 3]), {}, "users must be smaller than .* got 9"),
+        (([-(2**53), 1], [1, 2], [3, 3]), {}, "users must be smaller than .* got -9007199254740992"),
+        (([1, 2**70], [1, 2], [3, 3]), {}, "users must be integer ids"),
+        (([1.0, 1e300], [1, 2], [3, 3]), {}, "users must be smaller than .* got 1e.300"),
+        (([1.0, np.inf], [1, 2], [3, 3]), {}, "users must be smaller than .* got inf"),
     ],
 )
 def test_bad_tables_are_named(columns, options, message):

@@ -43,6 +43,8 @@ def fetch_movielens(
     import requests
 
     target = Path(folder) if folder is not None else cache_folder()
+    if target.exists() and not target.is_dir():
+        raise NotADirectoryError(f"{target} is a file, expected a folder to download to")
     try:
         path = pooch.retrieve(url, known_hash=f"sha256:{sha256}", fname=_ARCHIVE, path=target)
     except requests.RequestException as error:

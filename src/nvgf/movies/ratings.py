@@ -8,9 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+MAX_ID = 2**53
+"""From here on ids that went through a float would no longer be what they were."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +62,7 @@ class Ratings:
         """Ratings from three columns.
 
         Args:
-            users, items: integer ids, ``(ratings,)``.
+            users, items: integer ids below 2**53 in magnitude, ``(ratings,)``.
             values: positive ratings, ``(ratings,)``.
             titles: title of each item id.
             scale: smallest and largest rating; those of ``values`` when not given.
@@ -179,7 +183,9 @@ class Ratings:
         A title may leave out the year, the case and the punctuation, and may be a part of the title as long
         as one item alone fits: ``"liar liar"`` finds ``Liar Liar (1997)``.
         """
-        if isinstance(name, (int, np.integer)):
+        if not isinstance(name, (str, int, np.integer)):
+            raise TypeError(f"an item is named by its title or by its id, an integer, got {name!r}")
+        if not isinstance(name, str):
             if int(name) not in self.item_ids:
                 raise ValueError(f"there is no item with id {int(name)} among the {self.num_items} items")
             return self.item_ids.index(int(name))
@@ -210,8 +216,15 @@ def _integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
     array = np.asarray(values)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
-    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.round(array)).all():
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be integer ids, got {array.ravel().tolist()[0]!r} of dtype {array.dtype}")
+    wrong = np.flatnonzero(array != np.round(array)) if array.dtype.kind == "f" else range(array.dtype.kind not in "iu")
+    if len(wrong):
+        raise ValueError(f"{name} must be integer ids, got {array.ravel().tolist()[wrong[0]]!r} of dtype {array.dtype}")
+    check_ids(array, name)
     return array.astype(np.int64)
+
+
+def check_ids(ids: NDArray[Any], name: str) -> None:
+    """Raise if a float64 could not tell some whole numbers from their neighbours."""
+    large = ids[np.abs(ids.astype(np.float64)) >= MAX_ID]
+    if large.size:
+        raise ValueError(f"{name} must be smaller than 2**53 = {MAX_ID} in magnitude, got {large[0]}")
