@@ -81,7 +81,7 @@ def parse() -> argparse.Namespace:
     if options.iterations is None:
         fast = torch.device(options.device).type == "cuda"
         options.iterations = (2_000 if options.splits else 10_000) if fast else 300
-    if not options.convert and not (options.data / "u1.base").is_file():
+    if not options.convert and not options.splits and not (options.data / "u1.base").is_file():
         parser.error(f"{options.data} has no u1.base: name the MovieLens 100k folder with --data")
     if not options.splits and not options.graphs.is_file():
         parser.error(f"{options.graphs} is no file: name the released graphs with --graphs")

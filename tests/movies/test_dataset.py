@@ -152,6 +152,13 @@ def test_dtype():
     assert dataset(dtype=torch.float64).task.train.x.dtype == torch.float64
 
 
+def test_numbers_of_the_wrong_kind_are_named():
+    with pytest.raises(TypeError, match=r"named by its title or by its id, an integer, got 3\.0"):
+        MovieDataset(RATINGS, 3.0)
+    with pytest.raises(TypeError, match=r"neighbours must be an integer, got 2\.5"):
+        dataset(neighbours=2.5)
+
+
 def test_too_few_raters():
     few = Ratings.from_triples([1, 2, 3, 1, 2, 3], [1, 1, 1, 2, 2, 2], [1, 2, 3, 3, 2, 1])
     with pytest.raises(ValueError, match="1 has 3 ratings, a split needs at least 12"):

@@ -59,16 +59,42 @@ def test_unknown_users_and_items_get_the_biases(fitted):
     assert nothing == pytest.approx(fitted._baselines.mean() - fitted._offset)
 
 
-def test_a_pair_that_was_fitted_does_not_see_its_own_rating(planted, fitted):
-    """The signal of a user is 0 at the item, so that the answer depends on his other ratings alone."""
+def test_a_prediction_feels_the_users_own_rating_in_the_items_bias_alone(planted, fitted):
     X, _, _, _ = planted
     before = fitted.predict(X[:1])
     place = X[0, 0] - 1, X[0, 1] - 1
-    residual = fitted._residuals[place]
-    fitted._residuals[place] = 9.0
+    rating = fitted._known[place]
+    fitted._known[place] += 0.5
     after = fitted.predict(X[:1])
-    fitted._residuals[place] = residual
-    np.testing.assert_array_equal(before, after)
+    fitted._known[place] = rating
+    raters = np.count_nonzero(fitted._known[:, place[1]])
+    assert after - before == pytest.approx(0.5 / (10 + raters), abs=1e-9)
+
+
+def test_no_signal_to_train_on_feels_the_users_own_rating(planted, monkeypatch):
+    X, y, _, _ = planted
+    seen = []
+    monkeypatch.setattr("nvgf.movies.regressor.fit_many", lambda jobs, device: seen.append(jobs) or [])
+    other = y.copy()
+    other[0] = 1 if y[0] > 2 else 5
+    for values in (y, other):
+        RatingRegressor(**FAST).fit(X, values)
+    item = X[0, 1] - 1
+    before, after = (next(job.task for job in jobs if job.tag == item) for jobs in seen)
+    for part in ("train", "valid"):
+        assert getattr(before, part).x.equal(getattr(after, part).x)
+    assert not before.train.y.equal(after.train.y)
+
+
+def test_random_states_of_scikit_learn(planted):
+    X, y, unseen, _ = planted
+    one, again, other = (
+        RatingRegressor(**FAST, random_state=np.random.RandomState(seed)).fit(X, y).predict(unseen)
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(one, again)
+    assert (one != other).any()
+    assert np.isfinite(RatingRegressor(**FAST, random_state=None).fit(X, y).predict(unseen)).all()
 
 
 def test_items_with_few_ratings_get_no_model(planted):
@@ -120,6 +146,7 @@ def test_the_other_architectures(planted, architecture):
         ({"min_ratings": 3}, None, "min_ratings must be at least 4, got 3"),
         ({}, [[1.0], [2.0]], r"X must have the columns user and item, got 1 feature\(s\)"),
         ({}, [[1.0, 2.5], [2.0, 1.0]], "X must hold integer ids of users and items, got 2.5"),
+        ({}, [[1, 2**53 + 1], [2, 1]], "ids must be smaller than .* got 9007199254740992"),
     ],
 )
 def test_bad_input_is_named(options, X, message):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -84,6 +86,20 @@ def test_seeds_are_the_splits_unless_given(datasets):
     assert (given.predictions != other.predictions).any()
 
 
+def test_fewer_movies_than_the_rank():
+    ratings = planted_ratings(users=40, items=6, seed=1).ratings
+    (score,) = score_completion([MovieDataset(ratings, 1, neighbours=2)], iterations=2)
+    assert np.isfinite(score.predictions).all()
+
+
+def test_datasets_of_other_ratings_are_refused(datasets):
+    other = planted_ratings(users=100, items=20, density=0.7, seed=32).ratings
+    wider = replace(RATINGS, scale=(0.5, 5.0))
+    for ratings in (other, wider):
+        with pytest.raises(ValueError, match="datasets must be of the same ratings, of one scale"):
+            score_completion([datasets[0], MovieDataset(ratings, 1, neighbours=4)], stack=1)
+
+
 def test_bad_arguments_are_named(datasets):
     with pytest.raises(ValueError, match=r"method must be one of nearest-neighbour, .*, got 'magic'"):
         score_simple(datasets[0], "magic")
@@ -95,3 +111,11 @@ def test_bad_arguments_are_named(datasets):
         score_completion(datasets, seeds=[1])
     with pytest.raises(ValueError, match="method must be one of rmgcnn, rmcayley, got 'magic'"):
         score_completion(datasets, "magic")
+
+
+def test_predictions_that_are_not_finite_have_an_infinite_error(datasets):
+    score = score_simple(datasets[0], "mean-of-means")
+    predictions = score.predictions.copy()
+    predictions[0] = np.nan
+    assert np.isfinite(score.rmse)
+    assert replace(score, predictions=predictions).rmse == np.inf

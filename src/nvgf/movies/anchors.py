@@ -79,10 +79,30 @@ def baselines(
     return overall + users[:, None] + items
 
 
+def centred(known: Floats, item: int) -> tuple[Floats, Floats]:
+    """Ratings of the other items less their baselines, and the baselines of one item.
+
+    The biases come without the item's ratings, so that a user's own rating of it is not among the former; its own
+    bias is added to the latter.
+
+    Shapes:
+        - returns ``(users, items)``, 0 where there is no rating and at the item, and ``(users,)``
+    """
+    others = known.copy()
+    others[:, item] = 0.0
+    expected = baselines(others)
+    raters = np.flatnonzero(known[:, item])
+    # The item's column is empty here, so that `expected` holds no bias of it yet.
+    excess = known[raters, item] - expected[raters, item]
+    offset = expected[:, item] + excess.sum() / (ITEM_SHRINKAGE + len(raters))
+    return np.where(others > 0, others - expected, 0.0), offset
+
+
 def item_knn(known: Floats, users: Places, items: Places, *, neighbours: int = 40, shrinkage: float = 100.0) -> Floats:
     """Baseline plus the weighted mean residual of the user's ratings of the most similar items.
 
-    The similarity is the correlation over n common raters, shrunk by ``n / (n + shrinkage)``.
+    The similarity is the covariance over n common raters, divided by the roots of both variances, each over all
+    raters of its item, and shrunk by ``n / (n + shrinkage)``.
     """
     if neighbours < 1:
         raise ValueError(f"neighbours must be at least 1, got {neighbours}")

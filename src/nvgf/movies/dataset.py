@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nvgf.movies.anchors import ITEM_SHRINKAGE, baselines
+from nvgf.movies.anchors import centred
 from nvgf.movies.ratings import Ratings
 from nvgf.movies.similarity import MovieGraph, movie_graph
 from nvgf.training.data import Signals, Task
@@ -17,7 +17,7 @@ Part = Literal["train", "valid", "test"]
 Scaling = Literal["paper", "centred"]
 
 _MIN_RATERS = 12
-"""With fewer raters the validation part of 9 % would be empty."""
+"""One rating then validates and one tests; with fewer raters there would not be more to learn from either."""
 
 
 def split_users(count: int, seed: int, *, valid: float = 0.09, test: float = 0.10) -> dict[Part, NDArray[np.int64]]:
@@ -118,7 +118,7 @@ class MovieDataset:
         signals[:, self.node] = 0.0
         self.offset = np.zeros(len(signals))
         if scaling == "centred":
-            signals, self.offset = self._centred(signals)
+            signals, self.offset = centred(self.known, self.node)
         kind = self.graph.shift.dtype
         parts = {
             part: Signals(
@@ -134,15 +134,6 @@ class MovieDataset:
     def labels(self, part: Part) -> NDArray[np.float64]:
         """The ratings that the users of a part gave to the target, ``(users of the part,)``."""
         return self._labels[self.users[part]]
-
-    def _centred(self, others: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The ratings of the other movies less their baselines, and the baselines of the target."""
-        expected = baselines(others)
-        train = self.users["train"]
-        # The target's column is empty here, so that `expected` holds no bias of the target yet.
-        excess = self.known[train, self.node] - expected[train, self.node]
-        offset = expected[:, self.node] + excess.sum() / (ITEM_SHRINKAGE + len(train))
-        return np.where(others > 0, others - expected, 0.0), offset
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{part}={len(users)}" for part, users in self.users.items())

@@ -8,10 +8,12 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nvgf.graph import GraphShift
-from nvgf.movies.anchors import baselines
+from nvgf.movies.anchors import baselines, centred
+from nvgf.movies.ratings import check_ids
 from nvgf.movies.similarity import nearest_neighbour_graph, similarity
 from nvgf.training import Job, Schedule, Signals, Task, fit_many
 
@@ -25,7 +27,8 @@ class RatingRegressor(RegressorMixin, BaseEstimator):
 
     For each item with at least ``min_ratings`` ratings a model is trained on the graph of items: its signals
     are the other ratings of the users who rated the item, its label their rating of the item, both less the
-    biases of user and item, so that 0 at an item that was not rated says "as expected". The other items,
+    biases of user and item (a user's without the rating of the item), so that 0 at an item that was not rated says
+    "as expected". The other items,
     users that ``fit`` did not see, and tables too thin for a graph are predicted by the biases alone.
 
     Args:
@@ -34,8 +37,9 @@ class RatingRegressor(RegressorMixin, BaseEstimator):
         neighbours, min_common: of the graph, see :func:`~nvgf.movies.movie_graph`.
         min_ratings: ratings that an item needs for a model of its own.
         learning_rate, epochs, batch_size: of Adam.
-        validation_fraction: share of an item's ratings that chooses the kept weights. They are in the graph.
-        random_state: seed of the split, the weights and the order of the signals.
+        validation_fraction: share of an item's ratings that chooses the kept weights. They are in the
+            graph and in the item's bias.
+        random_state: seed of the split, the weights and the order of the signals, or a generator that draws it.
         device: where to train.
 
     Attributes:
@@ -69,7 +73,7 @@ class RatingRegressor(RegressorMixin, BaseEstimator):
         epochs: int = 40,
         batch_size: int = 5,
         validation_fraction: float = 0.1,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | None = 0,
         device: str = "cpu",
     ) -> None:
         self.architecture = architecture
@@ -108,7 +112,6 @@ class RatingRegressor(RegressorMixin, BaseEstimator):
         self._offset = 1.0 - self._low
         self._known = np.where(counts > 0, sums / np.maximum(counts, 1.0) + self._offset, 0.0)
         self._baselines = baselines(self._known)
-        self._residuals = np.where(self._known > 0, self._known - self._baselines, 0.0)
         near = similarity(self._known, min_common=self.min_common)
         weights = nearest_neighbour_graph(near.normalised, self.neighbours)
         self.models_: dict[int, torch.nn.Module] = {}
@@ -128,10 +131,11 @@ class RatingRegressor(RegressorMixin, BaseEstimator):
             if int(item) not in self.models_:
                 continue
             rows = np.flatnonzero(user_known & item_known & (item_places == item))
-            signals = self._signals(user_places[rows], int(item), torch.float64)
+            signals, expected = centred(self._known, int(item))
+            x = torch.as_tensor(signals[user_places[rows]]).unsqueeze(-1)
             with torch.no_grad():
-                outputs = self.models_[int(item)](signals, self._shift.to(dtype=torch.float64))
-            predictions[rows] = self._baselines[user_places[rows], item] + outputs[:, int(item), 0].numpy()
+                outputs = self.models_[int(item)](x, self._shift.to(dtype=torch.float64))
+            predictions[rows] = expected[user_places[rows]] + outputs[:, int(item), 0].numpy()
         return np.clip(predictions - self._offset, self._low, self._high)
 
     def _check_options(self) -> None:
@@ -143,30 +147,23 @@ class RatingRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(f"min_ratings must be at least {2 * _MIN_VALID}, got {self.min_ratings}")
 
     def _fit_items(self) -> None:
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         jobs = []
         for item in np.flatnonzero((self._known > 0).sum(0) >= self.min_ratings):
-            raters = np.random.default_rng((self.random_state, int(item))).permutation(
-                np.flatnonzero(self._known[:, item])
-            )
+            raters = np.random.default_rng((seed, int(item))).permutation(np.flatnonzero(self._known[:, item]))
             held = max(_MIN_VALID, round(self.validation_fraction * len(raters)))
-            train, valid = (self._part(users, int(item)) for users in (raters[held:], raters[:held]))
+            signals, expected = (torch.as_tensor(values) for values in centred(self._known, int(item)))
+            labels = torch.as_tensor(self._known[:, item]) - expected
+            train, valid = (
+                Signals(signals[users].unsqueeze(-1).float(), labels[users].float())
+                for users in (raters[held:], raters[:held])
+            )
             task = Task(self._shift, train, valid, valid, loss="smooth-l1", node=int(item))
             options = {"features": self.features, "order": self.order}
             schedule = Schedule(epochs=self.epochs, batch_size=self.batch_size, dropout=0.0)
-            jobs.append(
-                Job(self.architecture, task, options, self.learning_rate, self.random_state, schedule, tag=int(item))
-            )
+            jobs.append(Job(self.architecture, task, options, self.learning_rate, seed, schedule, tag=int(item)))
         for result in fit_many(jobs, device=self.device) if jobs else []:
             self.models_[result.job.tag] = result.model().double()
-
-    def _part(self, users: NDArray[np.int64], item: int) -> Signals:
-        labels = torch.as_tensor(self._residuals[users, item], dtype=torch.float32)
-        return Signals(self._signals(users, item, torch.float32), labels)
-
-    def _signals(self, users: NDArray[np.int64], item: int, dtype: torch.dtype) -> torch.Tensor:
-        signals = self._residuals[users]
-        signals[:, item] = 0.0
-        return torch.as_tensor(signals, dtype=dtype).unsqueeze(-1)
 
     def _fallback(
         self,
@@ -188,6 +185,7 @@ def _ids(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     broken = ids != np.round(ids)
     if broken.any():
         raise ValueError(f"X must hold integer ids of users and items, got {ids[broken][0]:g}")
+    check_ids(ids, "ids")
     return ids[:, 0].astype(np.int64), ids[:, 1].astype(np.int64)
 
 

@@ -144,7 +144,8 @@ def score_completion(
         method: ``"rmgcnn"`` or ``"rmcayley"``.
         seeds: one per dataset, for its input ratings and weights; the datasets' splits by default.
         iterations: Adam steps; the best on the target's validation ratings is kept.
-        config: further hyper-parameters; its ``method`` is replaced by ``method``.
+        config: further hyper-parameters; its ``method`` is replaced by ``method``, and its ``rank`` is at most the
+            number of users and of movies.
         device: where to train.
         stack: how many trainings at once.
         progress: see :func:`~nvgf.movies.completion.fit_completion`.
@@ -162,7 +163,10 @@ def score_completion(
     chosen = list(seeds) if seeds is not None else [data.split for data in datasets]
     if len(chosen) != len(datasets):
         raise ValueError(f"seeds must hold one seed for each of the {len(datasets)} datasets, got {len(chosen)}")
-    config = replace(config or CompletionConfig(), method=method)
+    if len({data.ratings.digest for data in datasets}) > 1:
+        raise ValueError("datasets must be of the same ratings, of one scale; score others by a call of their own")
+    config = config or CompletionConfig()
+    config = replace(config, method=method, rank=min(config.rank, *datasets[0].known.shape))
     scores = []
     for first in range(0, len(datasets), stack):
         group, group_seeds = datasets[first : first + stack], chosen[first : first + stack]
@@ -171,7 +175,7 @@ def score_completion(
             config,
             iterations=iterations,
             seeds=group_seeds,
-            scale=group[0].ratings.scale,
+            scale=datasets[0].ratings.scale,
             device=device,
             progress=progress,
         )
@@ -203,4 +207,6 @@ def _score(dataset: MovieDataset, method: str, seed: int, predictions: Floats) -
 
 
 def _rmse(predictions: Floats, ratings: Floats) -> float:
-    return float(np.sqrt(np.mean((predictions - ratings) ** 2)))
+    """Return the error; infinite where predictions are not finite, as in training."""
+    found = float(np.sqrt(np.mean((predictions - ratings) ** 2)))
+    return found if np.isfinite(found) else np.inf

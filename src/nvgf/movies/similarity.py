@@ -94,6 +94,8 @@ def nearest_neighbour_graph(weights: NDArray[np.float64], neighbours: int) -> ND
            [3., 0., 2.],
            [0., 2., 0.]])
     """
+    if not isinstance(neighbours, (int, np.integer)):
+        raise TypeError(f"neighbours must be an integer, got {neighbours!r}")
     if neighbours < 1:
         raise ValueError(f"neighbours must be at least 1, got {neighbours}")
     positive = np.maximum(weights, 0.0)

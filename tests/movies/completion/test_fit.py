@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -109,6 +111,38 @@ def test_held_out_ratings_do_not_reach_training(part):
     np.testing.assert_array_equal(one.curves[:, 0], two.curves[:, 0])
     if part == "test":
         np.testing.assert_array_equal(one.completion, two.completion)
+
+
+def test_what_no_mask_marks_may_be_anything():
+    problem = planted_problem(seed=12, users=40, items=12)
+    unmarked = ~(problem.known | problem.valid | problem.test)
+    ratings = np.where(unmarked, np.nan, problem.ratings)
+    one, two = (
+        fit_completion([p], CompletionConfig(**SMALL), iterations=5, seeds=[0])
+        for p in (problem, replace(problem, ratings=ratings))
+    )
+    np.testing.assert_array_equal(one.curves, two.curves)
+    assert np.isnan(ratings[unmarked]).all()
+    ratings[problem.test] = np.inf
+    with pytest.raises(ValueError, match="ratings must be finite where known, valid or test marks them"):
+        replace(problem, ratings=ratings)
+
+
+def test_ratings_that_are_all_alike_are_completed():
+    problem = CompletionProblem(np.full((3, 2), 5.0), ONES > 0, *GRAPHS)
+    config = CompletionConfig(rank=1, hidden=4, steps=2, input_fraction=1.0)
+    fit = fit_completion([problem], config, iterations=3, seeds=[0])
+    assert np.isfinite(fit.curves[:, 0]).all()
+    assert ((fit.completion >= 1) & (fit.completion <= 5)).all()
+
+
+def test_a_training_that_is_never_finite_completes_nothing_and_leaves_others_alone():
+    good = planted_problem(seed=13, users=40, items=12)
+    bad = replace(good, ratings=good.ratings * 1e30)
+    both = fit_completion([good, bad], CompletionConfig(**SMALL), iterations=2, seeds=[0, 1])
+    alone = fit_completion([good], CompletionConfig(**SMALL), iterations=2, seeds=[0])
+    np.testing.assert_allclose(both.completion[0], alone.completion[0], rtol=1e-5)
+    assert np.isnan(both.completion[1]).all()
 
 
 def test_progress_is_told():

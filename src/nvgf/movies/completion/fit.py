@@ -31,7 +31,8 @@ class CompletionProblem:
     """One matrix to complete.
 
     ``known`` marks the ratings that training sees, ``valid`` those that choose the iteration, ``test`` those
-    that are only watched. Ratings outside ``known`` reach neither the start, nor the loss.
+    that are only watched. Ratings outside ``known`` reach neither the start, nor the loss; those that none marks
+    may be anything, and are set to 0.
 
     Shapes:
         - ``ratings``, ``known``, ``valid``, ``test``: ``(users, items)``; masks are boolean
@@ -60,6 +61,10 @@ class CompletionProblem:
         for name, size in (("user_graph", users), ("item_graph", items)):
             if getattr(self, name).shape != (size, size):
                 raise ValueError(f"{name} must have shape ({size}, {size}), got {getattr(self, name).shape}")
+        marked = np.any([mask for mask in (self.known, self.valid, self.test) if mask is not None], axis=0)
+        if not np.isfinite(self.ratings[marked]).all():
+            raise ValueError("ratings must be finite where known, valid or test marks them")
+        object.__setattr__(self, "ratings", np.where(marked, self.ratings, 0.0))
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,8 @@ class CompletionFit:
     """What training gives.
 
     Shapes:
-        - ``completion``: ``(problems, users, items)``, at each problem's best iteration
+        - ``completion``: ``(problems, users, items)``, at each problem's best iteration; NaN for a problem that was
+          finite at none
         - ``best_iteration``: ``(problems,)``
         - ``curves``: ``(iterations, 3, problems)``: loss, RMSE on ``valid``, RMSE on ``test`` (NaN without)
     """
@@ -221,6 +227,7 @@ def fit_completion(
         step()
         if progress is not None and (done % progress_every == 0 or done == iterations):
             progress(done, trainer.curves[done - 1].double().cpu().numpy())
+    trainer.best[trainer.best_value.isinf()] = torch.nan
     return CompletionFit(
         completion=trainer.best.cpu().numpy(),
         best_iteration=trainer.best_iteration.cpu().numpy(),

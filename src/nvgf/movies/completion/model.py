@@ -208,6 +208,7 @@ def rescaled(completion: torch.Tensor, low: float, high: float) -> torch.Tensor:
     """
     smallest = completion.amin((-2, -1), keepdim=True)
     span = completion.amax((-2, -1), keepdim=True) - smallest
+    span = torch.where(span > 0, span, 1.0)  # entries that are all alike are all the smallest
     return low + (high - low) * (completion - smallest) / span
 
 
