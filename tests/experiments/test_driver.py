@@ -77,6 +77,19 @@ def test_models_by_another_protocol_are_not_mixed_with_these(tmp_path, study, ce
         assert sweep(study, others, store).complete
 
 
+def test_models_of_another_corpus_are_not_mixed_with_these(tmp_path, study, cells, monkeypatch):
+    with Store(tmp_path, write=True) as store:
+        sweep(study, cells[:1], store)
+        before = results(store)
+        monkeypatch.setattr(type(study), "digest", "other")
+        others = [cell for cell in cells if cell.data.subject != cells[0].data.subject]
+        with pytest.raises(
+            ValueError, match=f"holds models of other data .{cells[0].data.subject}, paper.; use another"
+        ):
+            sweep(study, others, store)
+        assert results(store) == before
+
+
 def test_any_executor_gives_the_numbers_of_this_process(tmp_path, study, cells, expected):
     with Store(tmp_path, write=True) as store, ThreadPoolExecutor(2) as executor:
         assert sweep(study, cells, store, pool=Pool(executor, window=3)).complete
@@ -189,6 +202,14 @@ def test_a_cluster_where_nobody_answers_is_an_error():
     pytest.importorskip("distributed")
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at tcp://127.* within 1 s"):
         DaskPool("tcp://127.0.0.1:1", timeout=1)
+
+
+@pytest.mark.parametrize("address", ["bad", "tcp://127.0.0.1", "foo://localhost:8786"])
+def test_what_is_no_address_makes_no_client(address, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(distributed, "Client", None)  # one that is given up on leaves a traceback at the end
+    with pytest.raises(ValueError, match=f"must be like tcp://host:port, got '{address}'"):
+        DaskPool(address)
 
 
 def test_a_wrong_place_makes_no_folder(tmp_path, study, cells):

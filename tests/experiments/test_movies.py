@@ -92,8 +92,9 @@ def test_a_movie_is_found_by_key_title_or_id(study, name, key):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("Mvie 7", "unknown movie 'mvie-7'; did you mean movie-7"),
-        ("Solaris", "unknown movie 'solaris'; known are movie-"),
+        ("Mvie 7", "unknown movie 'Mvie 7'; did you mean movie-7"),
+        ("Solaris", "unknown movie 'Solaris'; known are movie-"),
+        ("²", "unknown movie '²'; known are movie-"),
         ("movie", "24 titles fit 'movie'"),
         ("999", "there is no item with id 999 among the 24 items"),
         (" ", "the title of an item must have letters or digits"),
@@ -114,6 +115,38 @@ def test_titles_that_are_alike_get_keys_of_their_own(tmp_path):
     keys = ["kolya-1996-1", "kolya-1996-2", "kolya-1950"]
     assert [study.check_subject(key) for key in keys] == keys
     assert [study.dataset(Data(key)).node for key in keys] == [0, 1, 2]
+
+
+def test_keys_name_one_movie_each_and_numbers_are_ids_first(tmp_path):
+    folder = tmp_path / "alike"
+    write(folder)
+    titles = [
+        "Foo 1996 (1990)",
+        "Foo (1996)",
+        "Foo (1950)",
+        "7 (1995)",
+        "8",
+        "?!",
+        *(f"Movie {i}" for i in range(6, 24)),
+    ]
+    items = zip(RATINGS.item_ids, titles, strict=True)
+    (folder / "u.item").write_text("\n".join(f"{item}|{title}|" for item, title in items))
+    study = MovieStudy(str(folder))
+    assert study._keys[:7] == ("foo-1996-1", "foo-1996-2", "foo-1950", "7-1995", "8-5", "6", "movie-6")
+    assert all(study.check_subject(key) == key for key in study._keys)
+    assert study.check_subject("7") == "movie-6"
+    assert study.check_subject("7 (1995)") == "7-1995"
+    assert study.title("foo-1996-1") == "Foo 1996"
+
+
+def test_movies_that_are_rated_too_seldom_are_told_so(study, monkeypatch):
+    monkeypatch.setattr("nvgf.experiments.movies.MOVIES", 10)
+    counts = RATINGS.counts()
+    place = int(counts.argmin())
+    message = rf"Movie {place + 1} \(1977\) has {counts[place]} ratings and is not among the 10 most rated movies"
+    for name in (f"Movie {place + 1} (1977)", str(place + 1), f" movie-{place + 1}-1977"):
+        with pytest.raises(ValueError, match=message):
+            study.check_subject(name)
 
 
 @pytest.mark.parametrize("setting", ["paper", "centred"])
@@ -293,4 +326,6 @@ def test_counts_on_movielens(nvgf_data):
     assert pairs == [583, 509, 508, 507, 485]
     assert {facts["nodes"] for facts in sizes.values()} == {250}
     assert len(set(study._keys)) == 250
+    with pytest.raises(ValueError, match=r"Hamlet \(1996\) has [0-9]+ ratings and is not among the 250 most rated"):
+        study.check_subject("Hamlet")
     assert all(study.check_subject(key) == key for key in study._keys)

@@ -140,6 +140,18 @@ def test_other_data_are_not_mixed(tmp_path, rows, change, message):
     assert len(load_results(tmp_path / "b").rows) == 1
 
 
+def test_runs_on_other_data_are_not_merged_though_they_share_no_subject(tmp_path, make_row):
+    for name, subject in (("a", "ann"), ("b", "bob"), ("old", "cyd")):
+        with Store(tmp_path / name, write=True) as store:
+            store.add_run({"command": name, "study": "authorship"} | ({"data": name} if name != "old" else {}))
+            store.add([make_row(subject=subject)])
+    with pytest.raises(ValueError, match=r"b holds models of other data than .*a; keep them apart"):
+        merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
+    with pytest.raises(ValueError, match="b holds models of other data than"):
+        merge([tmp_path / "a"], tmp_path / "b")
+    assert merge([tmp_path / "a", tmp_path / "old"], tmp_path / "c").rows == 2
+
+
 def test_parquet_holds_all_fields(tmp_path, rows):
     parquet = pytest.importorskip("pyarrow.parquet")
     write_parquet(tmp_path / "t.parquet", [replace(rows[0], curve=(0.5, 0.25)), *rows[1:]])

@@ -43,7 +43,9 @@ def run(
     split_by: SplitByOption = None,
     device: DeviceOption = "cpu",
     seed: SeedOption = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/authorship-AUTHOR by default.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Run folder; runs/authorship-[CORPUS-]AUTHOR by default.")
+    ] = None,
     corpus: CorpusOption = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,
@@ -84,7 +86,9 @@ def sweep(
     split_by: SplitByOption = None,
     device: DeviceOption = "cpu",
     seed: SeedOption = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/authorship-sweep-... by default.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Run folder; runs/authorship-[CORPUS-]sweep-... by default.")
+    ] = None,
     corpus: CorpusOption = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,

@@ -28,7 +28,9 @@ SelectOption = Annotated[
 ReportOption = Annotated[bool, typer.Option("--report/--no-report", help="Write the page of the run.")]
 GridOption = Annotated[str, typer.Option("--grid", help="paper, the exhaustive search, or table.")]
 PartOption = Annotated[str | None, typer.Option("--part", help="1/4: the first of four parts of the subjects.")]
-LimitOption = Annotated[float | None, typer.Option("--limit", help="Minutes after which no new batch is begun.")]
+LimitOption = Annotated[
+    float | None, typer.Option("--limit", min=0.0, help="Minutes after which no new batch is begun.")
+]
 AnalyseOption = Annotated[bool, typer.Option("--analyse/--no-analyse", help="Store spectra of trained models.")]
 FollowOption = Annotated[
     bool, typer.Option("--follow/--no-follow", help="Then run experiment 2 at the chosen hyper-parameters too.")
@@ -207,9 +209,13 @@ def print_sheet(sheet: Sheet) -> None:
 
 
 def default_out(study: Study, subjects: Sequence[str] | None, kind: str = "") -> Path:
-    """Return the run folder of a command that names none: ``runs/authorship-austen``."""
+    """Return the run folder of a command that names none: ``runs/authorship-austen``.
+
+    Data that are not the study's own are named too: ``runs/movies-planted-sweep-all``.
+    """
     chosen = (
         "all" if not subjects else "-".join(subjects[:3]) + (f"-and-{len(subjects) - 3}" if len(subjects) > 3 else "")
     )
-    safe = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in chosen.casefold())
-    return Path("runs") / "-".join(filter(None, (study.name, kind, safe)))
+    source = Path(study.source).resolve().stem if study.source else ""
+    name = "-".join(filter(None, (study.name, source, kind, chosen)))
+    return Path("runs") / "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in name.casefold())

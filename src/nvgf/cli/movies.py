@@ -27,6 +27,9 @@ from nvgf.cli.experiment import (
 if TYPE_CHECKING:
     from nvgf.experiments.study import Study
 
+MOST_PARTS = 5
+"""Of a title, between commas."""
+
 app = typer.Typer(name="movies", help="Predict how users rate movies.", no_args_is_help=True)
 
 
@@ -75,7 +78,7 @@ def run(
     setting: SettingOption = None,
     device: DeviceOption = "cpu",
     seed: SeedOption = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/movies-TARGET by default.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/movies-[DATA-]TARGET by default.")] = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,
     select: SelectOption = "valid",
@@ -116,7 +119,9 @@ def sweep(
     splits: SplitsOption = None,
     device: DeviceOption = "cpu",
     seed: SeedOption = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/movies-sweep-... by default.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Run folder; runs/movies-[DATA-]sweep-... by default.")
+    ] = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,
     part: PartOption = None,
@@ -161,14 +166,23 @@ def study_of(data: str | None) -> Study:
 
 
 def targets_of(study: Study, text: str) -> list[str] | None:
-    """Return the keys of the movies in a list; a comma may also belong to a title. ``None`` stands for all."""
+    """Return the keys of the movies in a list, each once; ``None`` stands for all.
+
+    A comma may also belong to a title: the longest run of parts that names a movie is taken for one.
+    """
     from nvgf.cli.experiment import names
 
     if text.strip().casefold() == "all":
         return None
-    try:
-        return [study.check_subject(text)]
-    except ValueError:
-        if "," not in text:
-            raise
-    return [study.check_subject(name) for name in names(text) or ()]
+    parts, keys = names(text) or [], []
+    while parts:
+        for length in range(min(len(parts), MOST_PARTS), 0, -1):
+            try:
+                keys.append(study.check_subject(", ".join(parts[:length])))
+            except ValueError:
+                if length == 1:
+                    raise
+            else:
+                parts = parts[length:]
+                break
+    return list(dict.fromkeys(keys))

@@ -81,9 +81,14 @@ class AuthorshipStudy(Study):
         """Make the data set."""
         return self.dataset(data).task
 
+    @property
+    def digest(self) -> str:
+        """The corpus' own."""
+        return self.corpus.digest
+
     def fingerprint(self, data: Data) -> str:
         """Return the fingerprint that the data set would have."""
-        text = json.dumps([self.corpus.digest, _default_options() | self._options(data)], sort_keys=True)
+        text = json.dumps([self.digest, _default_options() | self._options(data)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def paper_hypers(self, subject: str, model: str) -> tuple[Hyper, ...]:

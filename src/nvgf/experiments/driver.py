@@ -119,6 +119,22 @@ def missing(cells: Sequence[Cell], study: Study, store: Store) -> list[Cell]:
     return wanted
 
 
+def check_store(cells: Sequence[Cell], study: Study, store: Store) -> None:
+    """Raise if the store holds models made from other data, or of the same data sets by another protocol."""
+    wanted = {cell.data for cell in cells}
+    for data, origin in store.origins():
+        try:
+            mine = Origin(study.fingerprint(data), protocol(study))
+        except ValueError:  # these data have no such subject, or the study no such setting
+            mine = Origin("", "")
+        if mine.fingerprint != origin.fingerprint:
+            raise ValueError(
+                f"{store.path} holds models of other data ({data.subject}, {data.setting}); use another --out"
+            )
+        if data in wanted:
+            mine.check(origin, data.subject, store.path)
+
+
 def sweep(
     study: Study,
     cells: Sequence[Cell],
@@ -146,12 +162,9 @@ def sweep(
         tell: called whenever results were stored, and about every second while there are none.
 
     Raises:
-        ValueError: if the store holds models of the same data sets, made from other data or by another protocol.
+        ValueError: see :func:`check_store`.
     """
-    wanted = {cell.data for cell in cells}
-    for data, origin in store.origins():
-        if data in wanted:
-            Origin(study.fingerprint(data), protocol(study)).check(origin, data.subject, store.path)
+    check_store(cells, study, store)
     pending = missing(cells, study, store)
     progress = Progress(total=len(dict.fromkeys(cells)), stored=len(dict.fromkeys(cells)) - len(pending))
     recorder = _Recorder(store, progress, tell)

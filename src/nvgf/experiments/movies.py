@@ -8,6 +8,7 @@ import inspect
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
@@ -88,13 +89,17 @@ class MovieStudy(Study):
         self._scores: dict[tuple[str, str, int, int], Outcome] = {}
 
     @cached_property
-    def ratings(self) -> Ratings:
-        """The ratings of the most rated movies, loaded when first needed."""
+    def all_ratings(self) -> Ratings:
+        """The ratings of all movies, loaded when first needed."""
         from nvgf.movies import find_movielens, planted_ratings, read_ratings
 
         planted = self.source == PLANTED
-        ratings = planted_ratings().ratings if planted else read_ratings(find_movielens(self.source))
-        return ratings.most_rated(min(MOVIES, ratings.num_items))
+        return planted_ratings().ratings if planted else read_ratings(find_movielens(self.source))
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """The ratings of the most rated movies."""
+        return self.all_ratings.most_rated(min(MOVIES, self.all_ratings.num_items))
 
     @cached_property
     def subjects(self) -> tuple[str, ...]:
@@ -106,18 +111,35 @@ class MovieStudy(Study):
         return tuple(self._keys[place] for place in most)
 
     def check_subject(self, name: str) -> str:
-        """Return the key of a movie on the graph, by its key, its title or a part of it, or its id."""
+        """Return the key of a movie on the graph, by its id, its key, or its title or a part of it, in this order."""
         key = _slug(name)
         if key in PAPER_TARGETS and self.source is None:
             return key
+        number = int(key) if key and _is_number(key) else None
+        if number is not None and number in self.all_ratings.item_ids:
+            return self._key_of(self.all_ratings.item(number))
         if key in self._places:
             return key
-        if key.isdigit():
-            return self._keys[self.ratings.item(int(key))]
-        if not any(key in _slug(title) for title in self.ratings.titles):
+        if any(key in _slug(title) for title in self.ratings.titles):
+            return self._keys[self.ratings.item(name)]
+        try:
+            place = self.all_ratings.item(name if number is None else number)
+        except ValueError:
+            if number is not None:
+                raise
             near = difflib.get_close_matches(key, self._keys, n=3, cutoff=0.5)
-            return check_name(key, tuple(near) or self.subjects, self.subject_noun)
-        return self._keys[self.ratings.item(name)]
+            return check_name(name.strip(), tuple(near) or self.subjects, self.subject_noun)
+        return self._key_of(place)
+
+    def _key_of(self, place: int) -> str:
+        """Return the key of a movie by its place among all, or say that it is not on the graph."""
+        table, item = self.all_ratings, self.all_ratings.item_ids[place]
+        if item not in self.ratings.item_ids:
+            raise ValueError(
+                f"{table.titles[place]} has {table.counts()[place]} ratings and is not among the "
+                f"{self.ratings.num_items} most rated movies"
+            )
+        return self._keys[self.ratings.item(item)]
 
     def title(self, subject: str) -> str:
         """Return the movie's title without its year; its key where the ratings are not at hand."""
@@ -139,10 +161,22 @@ class MovieStudy(Study):
         """Make the data set."""
         return self.dataset(data).task
 
+    @property
+    def digest(self) -> str:
+        """That of the ratings."""
+        return self.ratings.digest
+
     def fingerprint(self, data: Data) -> str:
         """Return a hash of the ratings and of how the data set is made from them."""
-        text = json.dumps([self.ratings.digest, _default_options() | self._options(data)], sort_keys=True)
+        text = json.dumps([self.digest, _default_options() | self._options(data)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def warnings(self, subjects: Sequence[str]) -> tuple[str, ...]:
+        """Return a line on the graph of the first movie for which movies have no variance or no neighbour."""
+        for dataset in [self.dataset(Data(subject, split_by=self.split_bys[0])) for subject in subjects]:
+            if dataset.graph.constant or dataset.graph.isolated:
+                return (f"the graph of {dataset.title}: {dataset.graph.summary()}",)
+        return ()
 
     def paper_hypers(self, subject: str, model: str) -> tuple[Hyper, ...]:
         """Return the paper's F and K with the three learning rates that the validation chooses among.
@@ -210,13 +244,21 @@ class MovieStudy(Study):
 
     @cached_property
     def _keys(self) -> tuple[str, ...]:
-        """The titles without their year as they are written in addresses; with year or id where two are alike."""
+        """The titles without their year as they are written in addresses; with year or id where two are alike.
+
+        A bare number is an id: a title that is one comes with its year or id too.
+        """
         titles, ids = self.ratings.titles, self.ratings.item_ids
-        short, long = [_slug(_without_year(title)) for title in titles], [_slug(title) for title in titles]
-        return tuple(
-            own if own and short.count(own) == 1 else full if long.count(full) == 1 else f"{full}-{item}"
-            for own, full, item in zip(short, long, ids, strict=True)
-        )
+        short = [_slug(_without_year(title)) for title in titles]
+        plain = Counter(short)
+        keys = [
+            own if plain[own] == 1 and not _is_number(own) else _slug(title)
+            for own, title in zip(short, titles, strict=True)
+        ]
+        keys = [f"{key}-{item}".strip("-") if _is_number(key) else key for key, item in zip(keys, ids, strict=True)]
+        while len(counts := Counter(keys)) < len(keys):
+            keys = [key if counts[key] == 1 else f"{key}-{item}" for key, item in zip(keys, ids, strict=True)]
+        return tuple(keys)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -225,6 +267,10 @@ class MovieStudy(Study):
 
 def _without_year(title: str) -> str:
     return re.sub(r"\s*\(\d{4}\)\s*$", "", title)
+
+
+def _is_number(key: str) -> bool:
+    return re.fullmatch("[0-9]*", key) is not None
 
 
 def _slug(title: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable
@@ -96,6 +97,9 @@ class DaskPool(Pool):
             from distributed import Client
         except ImportError:
             raise ModuleNotFoundError("a Dask cluster needs the extra dask: pip install nvgf[dask]") from None
+        # A client that cannot even read its address leaves threads that it cannot end.
+        if not re.fullmatch(r"((tcp|tls|wss?|ucx)://)?[^/]+:[0-9]+/?", address):
+            raise ValueError(f"the address of a Dask scheduler must be like tcp://host:port, got {address!r}")
         try:
             self.client = Client(address, timeout=timeout, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:

@@ -47,11 +47,12 @@ def versions() -> dict[str, str]:
 
 
 def configuration(study: Study, command: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is recorded before training: the command as typed, the study, its options, versions and time."""
+    """Return what is recorded before training: the command as typed, study, data, options, versions and time."""
     return {
         "command": command,
         "study": study.name,
         "source": study.source,
+        "data": study.digest,
         "settings": dict(settings),
         "versions": versions(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -138,11 +139,14 @@ def merge(sources: Sequence[str | Path], out: str | Path) -> Merge:
     if len(names) > 1:
         raise ValueError(f"cannot merge results of different studies: {', '.join(sorted(names))}")
     origins: dict[Data, Origin] = {}
-    for source, rows, _, _ in opened:
+    digests: dict[str, Path] = {}
+    for source, rows, _, runs in opened:
+        _check_digests(digests, runs, source)
         for row in rows:
             origins.setdefault(row.data, row.origin).check(row.origin, row.subject, source)
     with Store(out, write=True) as target:
         there = {row.key: row for row in target.rows()}
+        _check_digests(digests, target.runs(), Path(out))
         for data, origin in target.origins():
             origins.get(data, origin).check(origin, data.subject, out)
         if there and names and {row.study for row in there.values()} != names:
@@ -168,6 +172,14 @@ def merge(sources: Sequence[str | Path], out: str | Path) -> Merge:
         if names:
             write_beside(target, make_study(names.pop()))
     return Merge(added, repeated, differing)
+
+
+def _check_digests(known: dict[str, Path], runs: Sequence[Mapping[str, Any]], where: Path) -> None:
+    """Raise if a run was made from other data than those known so far; early runs do not say from which."""
+    for digest in {run["data"] for run in runs if "data" in run}:
+        known.setdefault(digest, where)
+    if len(known) > 1:
+        raise ValueError(f"{where} holds models of other data than {next(iter(known.values()))}; keep them apart")
 
 
 def save_table(results: Results, path: str | Path, *, with_analysis: bool = True) -> None:

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from nvgf.experiments.cells import Cell, part_of
 from nvgf.experiments.console import progress_display
-from nvgf.experiments.driver import Outcome, missing, sweep
+from nvgf.experiments.driver import Outcome, check_store, missing, sweep
 from nvgf.experiments.follow import following_cells
 from nvgf.experiments.pools import DaskPool, Pool, ProcessPool
 from nvgf.experiments.runs import configuration, write_beside
@@ -82,11 +82,14 @@ def run_session(
     if part:
         cells = part_of(cells, *parse_part(part), subjects=[cell.data.subject for cell in cells])
     stream = stream or sys.stderr
+    for line in study.warnings(tuple(dict.fromkeys(cell.data.subject for cell in cells))):
+        print(line, file=stream, flush=True)
     with ExitStack() as stack:
         pool = place.pool()
         if pool is not None:
             stack.callback(pool.close)
         store = stack.enter_context(Store(out, write=True))
+        check_store(cells, study, store)
         left_out = study.costly - {cell.model for cell in cells}
         if left_out and not settings.get("models"):
             names = ", ".join(model for model in study.models if model in left_out)

@@ -124,6 +124,19 @@ class Study(ABC):
     def task(self, data: Data) -> Task:
         """Make the data set."""
 
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """Hash of all that the data sets of any subject are made from."""
+
+    def warnings(self, subjects: Sequence[str]) -> tuple[str, ...]:
+        """Return what is unusual about the data of some subjects, a line each.
+
+        Raises:
+            ValueError: if a subject's data do not suffice.
+        """
+        return ()
+
     @abstractmethod
     def fingerprint(self, data: Data) -> str:
         """Return a hash of everything that the data set is made from, without making it."""

@@ -76,7 +76,7 @@ def content_of(
         selection=tables.SELECTION_NOTES[selection],
         tolerance=tables.ALIKE,
         commands=tuple(dict.fromkeys(_command(one["command"]) for one in runs if one.get("command"))),
-        record=_record(rows, runs),
+        record=_record(rows, runs) | _graphs(analysed),
     )
 
 
@@ -240,9 +240,14 @@ def _record(rows: Sequence[Row], runs: Sequence[Mapping[str, Any]]) -> dict[str,
     if protocols:
         record["protocol"] = "; ".join(_plain(json.loads(protocol)) for protocol in protocols)
     for key, value in (runs[-1] if runs else {}).items():
-        if key not in ("command", "source") and value not in (None, "", [], {}):
+        if key not in ("command", "source", "data") and value not in (None, "", [], {}):
             record.setdefault(key, _plain(value))
     return record
+
+
+def _graphs(analysed: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """What had to be handled to make the graphs, where that is told."""
+    return {f"graph of {one.get('title', key)}": one["graph"] for key, one in analysed.items() if "graph" in one}
 
 
 def _span(values: Sequence[object]) -> str:
