@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.autograd import forward_ad
 
 from nvgf import GraphShift, testing
 
@@ -150,12 +151,45 @@ class FilterCase:
             found.append([t.cpu() for t in (y, *torch.autograd.grad(y.square().sum(), x))])
         assert all(torch.allclose(a, b, atol=1e-12) for a, b in zip(*found, strict=True))
 
-    def test_vmap_and_jacobian(self, shift):
-        module = self.make(9, 8, 2, dtype=D)
-        x = torch.randn(3, self.nodes, 9, dtype=D)
-        assert torch.allclose(torch.func.vmap(lambda one: module(one, shift))(x), module(x, shift))
-        jacobian = torch.func.jacrev(lambda one: module(one, shift))(x[0])
-        assert torch.allclose(torch.tensordot(jacobian, x[1], 2), module(x[1], shift))
+    @pytest.mark.parametrize("features", [2, 9])
+    @pytest.mark.parametrize("layout", ["dense", "csr"])
+    def test_transformations_of_torch(self, layout, features):
+        shift = random_shift(self.nodes, layout=layout)
+        module = self.make(features, 8, 2, dtype=D)
+        x = torch.randn(3, self.nodes, features, dtype=D)
+        expected = module(x, shift)
+
+        def call(one: torch.Tensor) -> torch.Tensor:
+            return module(one, shift)
+
+        assert torch.allclose(torch.func.vmap(call)(x), expected)
+        _, tangent = torch.func.jvp(call, (x,), (x.flip(0),))
+        assert torch.allclose(tangent, expected.flip(0))
+        with forward_ad.dual_level():
+            tangent = forward_ad.unpack_dual(call(forward_ad.make_dual(x, x.flip(0)))).tangent
+            assert torch.allclose(tangent, expected.flip(0))
+        for jacobian in (
+            torch.func.jacrev(call)(x[0]),
+            torch.func.jacfwd(call)(x[0]),
+            torch.autograd.functional.jacobian(call, x[0], vectorize=True),
+        ):
+            assert torch.allclose(torch.tensordot(jacobian, x[1], 2), expected[1])
+        gradient = torch.func.grad(lambda one: call(one).square().sum())(x[0])
+        assert torch.allclose(gradient, 2 * torch.tensordot(expected[0], jacobian, 2))
+
+    @pytest.mark.parametrize("features", [2, 9])
+    @pytest.mark.parametrize("batch", [1, 4])
+    @pytest.mark.parametrize("layout", ["dense", "csr"])
+    def test_autocast_leaves_the_precision_of_the_graph(self, layout, batch, features):
+        shift = random_shift(self.nodes, layout=layout).to(dtype=torch.float32)
+        module = self.make(features, 8, 2)
+        x = torch.randn(batch, self.nodes, features, requires_grad=True)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y, rounded = module(x, shift), module(x.bfloat16(), shift)
+        assert torch.equal(y, module(x, shift))
+        assert rounded.dtype == torch.float32
+        y.sum().backward()
+        assert x.grad is not None
 
     @pytest.mark.parametrize(
         ("name", "value", "message"),

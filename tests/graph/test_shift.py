@@ -211,6 +211,30 @@ class TestMistakes:
             GraphShift(weights, kind=kind, names=["the", "and", "of"])
         assert GraphShift(weights, kind="gcn").to_dense()[2].tolist() == [0, 0, 1]
 
+    @pytest.mark.parametrize(
+        "make", [np.asarray, torch.from_numpy, lambda w: torch.from_numpy(w).to_sparse_csr(), scipy.sparse.csr_array]
+    )
+    def test_complex_matrices(self, make):
+        with pytest.raises(TypeError, match=r"matrix must hold real numbers, got .*complex128"):
+            GraphShift(make(np.array([[0, 1j], [-1j, 1]])))
+
+    def test_entries_that_overflow(self):
+        with pytest.raises(ValueError, match=r"entries that are too large for torch.float32, up to 1e\+39"):
+            GraphShift(np.array([[0, 1e39], [0, 0]]), dtype=torch.float32)
+
+    def test_gradients_that_would_be_lost(self):
+        matrix = torch.eye(3).requires_grad_()
+        for options in ({"layout": "csr"}, {"kind": "laplacian"}):
+            with pytest.raises(ValueError, match="matrix asks for gradients, which reach dense shifts"):
+                GraphShift(matrix, **options)
+        sparse = torch.eye(3).to_sparse_csr().requires_grad_()
+        with pytest.raises(ValueError, match="matrix asks for gradients"):
+            GraphShift(sparse)
+
+    def test_edges_in_columns(self):
+        with pytest.raises(ValueError, match=r"shape \(2, 3\) is for from_edge_index"):
+            GraphShift.from_edges(torch.tensor([[0, 1, 2], [1, 2, 0]]))
+
 
 class TestKinds:
     @pytest.mark.parametrize(
@@ -253,6 +277,26 @@ class TestOperations:
     def test_normalized_has_unit_spectral_norm(self, nodes, symmetric):
         shift = GraphShift(random_weights(nodes, 0.9, 1, symmetric), dtype=D).normalized()
         assert np.linalg.norm(shift.to_dense().numpy(), 2) == pytest.approx(1, abs=1e-9)
+
+    def test_gradients_reach_a_large_sparse_matrix(self):
+        path = GraphShift.from_edges(np.c_[:299, 1:300]).to_dense().requires_grad_()
+        shift = GraphShift(path)
+        assert shift.layout == "dense"
+        (gradient,) = torch.autograd.grad((shift @ torch.ones(300, 1)).sum(), path)
+        assert torch.equal(gradient, torch.ones(300, 300))
+
+    def test_weights_that_ask_for_gradients_are_taken_as_numbers(self):
+        weights = torch.tensor([2.0]).requires_grad_()
+        assert GraphShift.from_edges([(0, 1)], weights).to_dense().tolist() == [[0, 2], [2, 0]]
+
+    def test_subgraph_of_a_mask(self):
+        shift = GraphShift([[1.0, 2.0, 0.0], [2.0, 3.0, 4.0], [0.0, 4.0, 5.0]], names=["a", "b", "c"])
+        for mask in (np.array([True, False, True]), torch.tensor([True, False, True]), [True, False, True]):
+            part = shift.subgraph(mask)
+            assert (part.to_dense().tolist(), part.names) == ([[1, 0], [0, 5]], ("a", "c"))
+        for wrong in ([0.0, 1.0], [True, False]):
+            with pytest.raises(TypeError, match="nodes must be node numbers or a mask of all nodes"):
+                shift.subgraph(wrong)
 
     def test_spectral_norm_of_a_laplacian(self):
         # The vector of ones is in the kernel of every Laplacian: a Lanczos method that starts there finds 0.

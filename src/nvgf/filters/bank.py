@@ -20,6 +20,7 @@ import torch
 
 from nvgf.filters import native
 from nvgf.graph import GraphShift
+from nvgf.graph.product import transformed
 
 Shift = GraphShift | torch.Tensor
 """A graph shift, or a dense ``(nodes, nodes)`` tensor, in which the filters are differentiable."""
@@ -34,7 +35,7 @@ _NUMPY = {torch.float32: np.float32, torch.float64: np.float64}
 
 def bank(x: torch.Tensor, shift: Shift, taps: torch.Tensor) -> torch.Tensor:
     """Filter ``x`` of shape ``(nodes, batch, in)`` with ``taps``, ``(order + 1, [nodes,] in, out)``."""
-    if x.shape[-1] < FEW_FEATURES or torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active():
+    if x.shape[-1] < FEW_FEATURES or torch.compiler.is_compiling() or transformed(x):
         return composed(x, shift, taps)
     matrix = shift if isinstance(shift, torch.Tensor) else shift.matrix if shift.layout == "dense" else None
     result: torch.Tensor = _Bank.apply(x, matrix, taps, shift)
@@ -94,7 +95,7 @@ class _Bank(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        if torch.is_grad_enabled():
+        if torch.is_grad_enabled() or transformed(gradients[0]):
             return _differentiable_backward(ctx, *gradients)
         _, matrix, taps, heard = ctx.saved_tensors
         gradient, shift, wanted = gradients[0].contiguous(), ctx.shift, ctx.needs_input_grad
@@ -124,11 +125,13 @@ class _Bank(torch.autograd.Function):
 
 
 def _differentiable_backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-    """Let autograd write the backward of the composed bank, so that it can be differentiated again."""
+    """Let autograd write the backward of the composed bank, so that it can be differentiated again, or mapped over."""
     x, matrix, taps, _ = ctx.saved_tensors
     inputs = [value for value, wanted in zip((x, matrix, taps), ctx.needs_input_grad, strict=False) if wanted]
-    y = composed(x, ctx.shift if matrix is None else matrix, taps)
-    found = iter(torch.autograd.grad(y, inputs, gradient, create_graph=True))
+    again = torch.is_grad_enabled()
+    with torch.enable_grad():
+        y = composed(x, ctx.shift if matrix is None else matrix, taps)
+    found = iter(torch.autograd.grad(y, inputs, gradient, create_graph=again))
     return (*(next(found) if wanted else None for wanted in ctx.needs_input_grad[:3]), None)
 
 

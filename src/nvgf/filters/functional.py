@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
 import torch
 
 from nvgf.filters.bank import Shift, bank, steps
 from nvgf.graph import GraphShift
 
+Function = TypeVar("Function", bound=Callable[..., torch.Tensor])
 
+
+def _in_own_precision(function: Function) -> Function:
+    """Let a function of ``(x, shift, ...)`` compute in the precision of the shift under autocast."""
+
+    @functools.wraps(function)
+    def call(x: torch.Tensor, shift: Shift, *rest: Any, **options: Any) -> torch.Tensor:
+        if not isinstance(x, torch.Tensor) or not torch.is_autocast_enabled(x.device.type):
+            return function(x, shift, *rest, **options)
+        with torch.autocast(x.device.type, enabled=False):
+            return function(x.to(shift.dtype), shift, *rest, **options)
+
+    return call  # type: ignore[return-value]
+
+
+@_in_own_precision
 def shifts(x: torch.Tensor, shift: Shift, order: int) -> torch.Tensor:
     r"""Return :math:`S^0 x, \ldots, S^K x`, by K exchanges with neighbours.
 
@@ -31,6 +52,7 @@ def shifts(x: torch.Tensor, shift: Shift, order: int) -> torch.Tensor:
     return torch.stack([_nodes_last(step, x.shape) for step in steps(_nodes_first(x), shift, order)])
 
 
+@_in_own_precision
 def lsi(x: torch.Tensor, shift: Shift, taps: torch.Tensor) -> torch.Tensor:
     r"""Apply a bank of linear shift-invariant filters: :math:`y^g = \sum_f \sum_k h_k^{fg} S^k x^f`.
 
@@ -64,6 +86,7 @@ def lsi(x: torch.Tensor, shift: Shift, taps: torch.Tensor) -> torch.Tensor:
     return _nodes_last(y, x.shape)
 
 
+@_in_own_precision
 def node_variant(x: torch.Tensor, shift: Shift, taps: torch.Tensor) -> torch.Tensor:
     r"""Apply a bank of node-variant filters: :math:`y^g = \sum_f \sum_k \mathrm{diag}(h^{(k)fg}) S^k x^f`.
 
@@ -105,7 +128,7 @@ def _nodes_last(y: torch.Tensor, shape: torch.Size) -> torch.Tensor:
 
 def check_order(order: int) -> None:
     """Raise unless ``order`` is a whole number, at least 0."""
-    if not isinstance(order, int) or isinstance(order, bool) or order < 0:
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
         raise ValueError(f"order must be a whole number of at least 0, got {order!r}")
 
 

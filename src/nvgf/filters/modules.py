@@ -35,7 +35,7 @@ class _Filter(nn.Module):
         check_order(order)
         self.in_features = in_features
         self.out_features = out_features
-        self.order = order
+        self.order = int(order)
         shape = (order + 1, *tap_shape, in_features, out_features)
         self.taps = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
         self.bias = nn.Parameter(torch.empty(out_features, device=device, dtype=dtype)) if bias else None

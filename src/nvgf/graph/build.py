@@ -19,9 +19,13 @@ def weights_from_matrix(matrix: Any, names: Sequence[str] | None = None) -> spar
     """Return the matrix as CSR: from numpy, ``scipy.sparse``, or torch (dense, COO, CSR); duplicates are summed."""
     if isinstance(matrix, torch.Tensor):
         check_square(matrix.shape)
+        if matrix.is_complex():
+            raise TypeError(f"matrix must hold real numbers, got {matrix.dtype}")
         result = _from_tensor(matrix.detach().cpu())
     elif sparse.issparse(matrix):
         check_square(matrix.shape)
+        if matrix.dtype.kind not in "biuf":
+            raise TypeError(f"matrix must hold real numbers, got {matrix.dtype}")
         result = sparse.csr_array(matrix, dtype=np.float64, copy=True)
     else:
         array = np.asarray(matrix)
@@ -76,7 +80,12 @@ def number_edges(
     edges: Iterable[Sequence[Any]], names: Sequence[str] | None
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
     """Return the ends of the edges as node numbers, and the node names if the edges are given by names."""
-    pairs = edges.tolist() if isinstance(edges, np.ndarray | torch.Tensor) else list(edges)
+    if isinstance(edges, np.ndarray | torch.Tensor):
+        if edges.ndim == 2 and edges.shape[0] == 2 and edges.shape[1] != 2:
+            raise ValueError(f"edges must be pairs (source, target); shape {tuple(edges.shape)} is for from_edge_index")
+        pairs = edges.tolist()
+    else:
+        pairs = list(edges)
     for position, pair in enumerate(pairs):
         if isinstance(pair, str) or len(pair) != 2:
             raise ValueError(f"edges must be pairs (source, target), got {pair!r} at position {position}")

@@ -9,7 +9,9 @@ from __future__ import annotations
 import warnings
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from scipy import sparse
 
 from nvgf.graph import native
 
@@ -20,6 +22,15 @@ class CSR(NamedTuple):
     crow: torch.Tensor
     col: torch.Tensor
     values: torch.Tensor
+
+    @classmethod
+    def of(cls, matrix: sparse.csr_array, dtype: torch.dtype, device: torch.device | str | None) -> CSR:
+        """Return a matrix of scipy, sorted, with indices as small as they can be."""
+        matrix = sparse.csr_array(matrix)
+        matrix.sort_indices()
+        index = np.int32 if matrix.nnz < 2**31 else np.int64
+        pointers, columns = (torch.from_numpy(part.astype(index)) for part in (matrix.indptr, matrix.indices))
+        return cls(pointers.to(device), columns.to(device), torch.from_numpy(matrix.data).to(device, dtype))
 
     def to(self, device: torch.device | str | None, dtype: torch.dtype | None) -> CSR:
         """Return the matrix on another device, its values in another dtype."""
@@ -33,6 +44,23 @@ def csr_product_into(matrix: CSR, x: torch.Tensor, out: torch.Tensor) -> None:
     else:
         nodes = len(matrix.crow) - 1
         torch.mm(torch.sparse_csr_tensor(*matrix, size=(nodes, nodes)), x, out=out)
+
+
+def transformed(x: torch.Tensor) -> bool:
+    """Return whether torch differentiates forwards here, or maps over a batch: no hand-written backward serves that."""
+    if torch.compiler.is_compiling():
+        return False
+    return (
+        torch._C._are_functorch_transforms_active()
+        or torch.autograd.forward_ad._current_level >= 0
+        or torch._C._functorch.is_legacy_batchedtensor(x)
+    )
+
+
+def composed_product(matrix: CSR, x: torch.Tensor) -> torch.Tensor:
+    """Return ``A @ x`` by differentiable operations, one edge a row: slower, and open to every transformation."""
+    rows = torch.repeat_interleave(torch.arange(len(matrix.crow) - 1, device=x.device), matrix.crow.diff())
+    return torch.zeros_like(x).index_add(0, rows, matrix.values.unsqueeze(1) * x[matrix.col.long()])
 
 
 with warnings.catch_warnings():

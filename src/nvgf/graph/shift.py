@@ -13,7 +13,7 @@ from scipy import sparse
 
 from nvgf.graph import build, checks, norm, perturb
 from nvgf.graph.kinds import KINDS
-from nvgf.graph.product import CSR, csr_product, csr_product_into
+from nvgf.graph.product import CSR, composed_product, csr_product, csr_product_into, transformed
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -36,7 +36,7 @@ class GraphShift:
     Args:
         matrix: square, real and finite; numpy, ``scipy.sparse``, or torch (dense, COO, CSR). Duplicate entries of
             sparse input are summed, as scipy does. A dense floating tensor of kind ``as-is`` is kept as it is, so
-            that gradients reach it.
+            that gradients reach it; one that asks for gradients stays dense at any size.
         kind: what to make of the matrix as weights of a graph, one of :data:`nvgf.graph.KINDS`.
         names: the names of the nodes, all different.
         layout: ``"dense"``, ``"csr"`` or ``"auto"``.
@@ -75,6 +75,9 @@ class GraphShift:
         dtype = dtype or torch.get_default_dtype()
         if not dtype.is_floating_point:
             raise TypeError(f"dtype must be a floating dtype, got {dtype}")
+        wants_gradients = isinstance(matrix, torch.Tensor) and matrix.requires_grad
+        if wants_gradients and (kind != "as-is" or layout == "csr" or matrix.layout != torch.strided):
+            raise ValueError("matrix asks for gradients, which reach dense shifts of kind 'as-is' alone: detach() it")
         if hasattr(matrix, "shape"):
             checks.check_square(matrix.shape)
             names = checks.check_names(names, matrix.shape[0])
@@ -86,15 +89,21 @@ class GraphShift:
         scipy_matrix.sort_indices()
         self.num_nodes = int(scipy_matrix.shape[0])
         self.num_edges = int(scipy_matrix.nnz)
+        if scipy_matrix.nnz and abs(scipy_matrix.data).max() > torch.finfo(dtype).max:
+            raise ValueError(
+                f"matrix has entries that are too large for {dtype}, up to {abs(scipy_matrix.data).max():g}"
+            )
         if layout == "auto":
-            layout = "dense" if self.num_nodes <= DENSE_NODES or self.density >= DENSE_DENSITY else "csr"
+            layout = (
+                "dense" if wants_gradients or self.num_nodes <= DENSE_NODES or self.density >= DENSE_DENSITY else "csr"
+            )
         self._dense: torch.Tensor | None = None
         self._csr: CSR | None = None
         self._csr_t: CSR | None = None
         if layout == "csr":
-            self._csr = _csr_tensors(scipy_matrix, dtype, device)
+            self._csr = CSR.of(scipy_matrix, dtype, device)
             symmetric = (abs(scipy_matrix - scipy_matrix.T)).nnz == 0
-            self._csr_t = self._csr if symmetric else _csr_tensors(scipy_matrix.T, dtype, device)
+            self._csr_t = self._csr if symmetric else CSR.of(scipy_matrix.T, dtype, device)
         elif isinstance(matrix, torch.Tensor) and matrix.layout == torch.strided and kind == "as-is":
             self._dense = matrix.to(device=device, dtype=dtype)
         else:
@@ -122,6 +131,8 @@ class GraphShift:
         sources, targets, names = build.number_edges(edges, names)
         if num_nodes is None:
             num_nodes = len(names) if names else int(max(sources.max(), targets.max())) + 1 if len(sources) else 0
+        if isinstance(weights, torch.Tensor):
+            weights = weights.detach().cpu()
         values = None if weights is None else np.asarray(weights, dtype=np.float64)
         return cls(build.weights_from_edges(sources, targets, values, num_nodes, directed), names=names, **options)
 
@@ -243,6 +254,8 @@ class GraphShift:
         """Return S X for one matrix X of shape ``(nodes, columns)``, unchecked and differentiable."""
         if self._csr is None or self._csr_t is None:
             return self.matrix @ columns
+        if transformed(columns):
+            return composed_product(self._csr, columns)
         return csr_product(*self._csr, *self._csr_t, columns)
 
     def multiply_into(self, columns: torch.Tensor, out: torch.Tensor, transposed: bool = False) -> None:
@@ -296,8 +309,13 @@ class GraphShift:
         return self._with(self.to_scipy() / size, self.names, self.kind)
 
     def subgraph(self, nodes: Sequence[int] | np.ndarray | torch.Tensor) -> GraphShift:
-        """Return the shift among the given nodes, in their order."""
-        chosen = np.asarray(nodes, dtype=np.int64)
+        """Return the shift among the given nodes, in their order, or among those that a boolean mask marks."""
+        chosen = np.asarray(nodes)
+        if chosen.dtype.kind == "b" and chosen.shape == (self.num_nodes,):
+            chosen = np.flatnonzero(chosen)
+        if chosen.size and chosen.dtype.kind not in "iu":
+            raise TypeError(f"nodes must be node numbers or a mask of all nodes, got {chosen.dtype} {chosen.shape}")
+        chosen = chosen.astype(np.int64)
         if chosen.size == 0:
             raise ValueError("nodes is empty: a graph needs at least one node")
         if chosen.min() < 0 or chosen.max() >= self.num_nodes or len(np.unique(chosen)) != len(chosen):
@@ -352,14 +370,3 @@ class GraphShift:
             f"GraphShift(num_nodes={self.num_nodes}, num_edges={self.num_edges}, layout={self.layout!r}, "
             f"kind={self.kind!r}, dtype={self.dtype}, device='{self.device}')"
         )
-
-
-def _csr_tensors(matrix: sparse.csr_array, dtype: torch.dtype, device: torch.device | str | None) -> CSR:
-    matrix = sparse.csr_array(matrix)
-    matrix.sort_indices()
-    index = np.int32 if matrix.nnz < 2**31 else np.int64
-    return CSR(
-        torch.from_numpy(matrix.indptr.astype(index)).to(device),
-        torch.from_numpy(matrix.indices.astype(index)).to(device),
-        torch.from_numpy(matrix.data).to(device=device, dtype=dtype),
-    )
