@@ -116,7 +116,7 @@ def draw(out, shift, x, lsi_taps, random_taps, designed, relu, study) -> None:
     save("one-frequency", *(answer(name, module) for name, module in modules.items()))
     save("stability", lambda ax: plotting.plot_stability(study, ax))
     middle = shift.num_nodes // 2
-    save("activation", lambda ax: plotting.plot_activation(designed, x, shift, ax, node=middle))
+    save("activation", lambda ax: plotting.plot_activation(designed, x, shift, ax, node=middle, activation="relu"))
 
 
 if __name__ == "__main__":

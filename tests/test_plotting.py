@@ -54,10 +54,37 @@ def test_transfer(ring, ax):
     shown = np.asarray(ax.images[0].get_array())
     expected = transfer_matrix(taps, ring).abs()
     assert np.allclose(shown, expected.clamp_min(1e-6 * expected.max()))
-    plotting.plot_transfer(transfer_matrix(taps, ring), ring, ax)
+    plotting.plot_transfer(transfer_matrix(taps, ring), ring, ax, matrix=True)
     assert np.allclose(np.asarray(ax.images[1].get_array()), shown)
     plotting.plot_transfer(probe(torch.relu, ring), ring, ax)
     plotting.plot_transfer(torch.zeros(1, 10), ring, ax)
+
+
+def test_taps_as_many_as_nodes_are_no_transfer_matrix(ring, ax):
+    taps = torch.randn(10, 10, dtype=torch.float64)
+    with pytest.raises(
+        ValueError, match=r"transfer of shape \(10, 10\) may be taps or .* say matrix=False or matrix=True"
+    ):
+        plotting.plot_transfer(taps, ring, ax)
+    for matrix, expected in ((False, transfer_matrix(taps, ring)), (True, taps)):
+        plotting.plot_transfer(taps, ring, ax, matrix=matrix, floor=1e-12)
+        assert np.allclose(np.asarray(ax.images[-1].get_array()), expected.abs(), rtol=1e-8)
+    with pytest.raises(ValueError, match=r"transfer must have shape \(10, 10\) or \(in, out, 10, 10\), got \(3, 10\)"):
+        plotting.plot_transfer(taps[:3], ring, ax, matrix=True)
+    with pytest.raises(ValueError, match=r"got LSIFilter"):
+        plotting.plot_transfer(LSIFilter(1, 1, order=1), ring, ax, matrix=True)
+
+
+def test_transfer_between_features_and_within_a_part(ring, ax):
+    bank = torch.randn(3, 10, 2, 2, dtype=torch.float64)
+    whole = transfer_matrix(bank, ring)
+    plotting.plot_transfer(whole, ring, ax)  # (in, out, n, n): not taps, which have a second dimension of nodes
+    plotting.plot_transfer(bank, ring, ax)
+    one, other = (np.asarray(image.get_array()) for image in ax.images)
+    assert np.allclose(one, whole.square().sum((0, 1)).sqrt())
+    assert np.allclose(one, other)
+    part = Spectrum.extreme(ring, 3)
+    plotting.plot_transfer(transfer_matrix(bank[..., 0, 0], part), part, ax)
 
 
 def test_spectrum(ring, ax):
@@ -105,8 +132,20 @@ def test_activation(ring, ax, as_module):
     x = torch.randn(30, 10, 2, dtype=torch.float64)
     design = optimal_taps(x, ring, 1)
     shown = DesignedActivation.from_design(design, dtype=torch.float64) if as_module else design
-    assert plotting.plot_activation(shown, x, ring, ax, node=3, feature=1) is ax
+    assert plotting.plot_activation(shown, x, ring, ax, node=3, feature=1, activation="relu") is ax
     values, order = x[:, 3, 1].sort()
     assert np.allclose(ax.lines[0].get_xdata(), values)
     assert np.allclose(ax.lines[0].get_ydata(), design(x, ring)[order, 3, 1])
     assert np.allclose(ax.lines[1].get_ydata(), values.relu())
+
+
+def test_activation_is_that_of_the_module(ring, ax):
+    x = torch.randn(30, 10, 1, dtype=torch.float64)
+    module = DesignedActivation(1, 10, 1, "tanh", dtype=torch.float64).design_(x, ring)
+    plotting.plot_activation(module, x, ring, ax, node=2)
+    values = x[:, 2, 0].sort().values
+    assert np.allclose(ax.lines[1].get_ydata(), values.tanh())
+    plotting.plot_activation(module, x, ring, ax, node=2, activation=torch.sigmoid)
+    assert np.allclose(ax.lines[3].get_ydata(), values.sigmoid())
+    with pytest.raises(ValueError, match="activation is needed: a design does not know"):
+        plotting.plot_activation(optimal_taps(x, ring, 1, "tanh"), x, ring, ax)

@@ -54,7 +54,7 @@ def plot_node_responses(
     return ax
 
 
-def plot_transfer(transfer: Any, shift: Graph, ax: Axes, *, floor: float = 1e-6) -> Axes:
+def plot_transfer(transfer: Any, shift: Graph, ax: Axes, *, matrix: bool | None = None, floor: float = 1e-6) -> Axes:
     """Draw a transfer map as a heat map of magnitudes, on a logarithmic scale: input frequencies to the right.
 
     Args:
@@ -62,19 +62,18 @@ def plot_transfer(transfer: Any, shift: Graph, ax: Axes, *, floor: float = 1e-6)
             from :func:`nvgf.spectral.transfer_matrix`.
         shift: the graph, or its spectrum.
         ax: the axes.
+        matrix: whether a tensor is such a matrix, or taps. It must be said of a tensor whose shape could be either:
+            one of shape ``(nodes, nodes)`` may be taps of order nodes - 1.
         floor: the smallest magnitude that is told apart, relative to the largest.
     """
     from matplotlib.colors import LogNorm
 
     spectrum = as_spectrum(shift)
-    count = len(spectrum.eigenvalues)
     if isinstance(transfer, Probe):
         magnitude = transfer.energy.sqrt()
     else:
-        matrix = transfer
-        if not (isinstance(transfer, torch.Tensor) and transfer.shape[-2:] == (count, count)):
-            matrix = transfer_matrix(transfer, spectrum)
-        magnitude = matrix.reshape(-1, count, count).norm(dim=0)
+        whole = transfer if _is_matrix(transfer, spectrum, matrix) else transfer_matrix(transfer, spectrum)
+        magnitude = whole.reshape(-1, *whole.shape[-2:]).norm(dim=0)
     magnitude = magnitude.detach().cpu()
     top = float(magnitude.max()) or 1.0
     image = ax.imshow(
@@ -87,6 +86,18 @@ def plot_transfer(transfer: Any, shift: Graph, ax: Axes, *, floor: float = 1e-6)
     ax.figure.colorbar(image, ax=ax, label="magnitude")
     ax.set(xlabel="input frequency", ylabel="output frequency", title="Transfer map")
     return ax
+
+
+def _is_matrix(transfer: Any, spectrum: Spectrum, said: bool | None) -> bool:
+    count = len(spectrum.eigenvalues)
+    shape = tuple(transfer.shape) if isinstance(transfer, torch.Tensor) else ()
+    fits = len(shape) in (2, 4) and shape[-2:] == (count, count)
+    if said is None and fits and shape[1] == spectrum.num_nodes:
+        raise ValueError(f"transfer of shape {shape} may be taps or a transfer matrix: say matrix=False or matrix=True")
+    if said and not fits:
+        got = shape or type(transfer).__name__
+        raise ValueError(f"transfer must have shape ({count}, {count}) or (in, out, {count}, {count}), got {got}")
+    return fits if said is None else said
 
 
 def plot_spectrum(x: torch.Tensor, shift: Graph, ax: Axes, *, label: str | None = None) -> Axes:
@@ -165,7 +176,7 @@ def plot_activation(
     *,
     node: int = 0,
     feature: int = 0,
-    activation: str | Pointwise = "relu",
+    activation: str | Pointwise | None = None,
 ) -> Axes:
     """Draw, at one node, the designed activation and the true one against the input, one dot for each signal.
 
@@ -176,12 +187,15 @@ def plot_activation(
         ax: the axes.
         node: which.
         feature: which.
-        activation: the true one.
+        activation: the true one; by default that of the module. A design does not know it.
     """
+    activation = getattr(design, "activation", None) if activation is None else activation
+    if activation is None:
+        raise ValueError("activation is needed: a design does not know which function it stands for")
     with torch.no_grad():
         estimate = design(x, shift).reshape(-1, *x.shape[-2:])[:, node, feature].cpu()
         values, order = x.detach().reshape(-1, *x.shape[-2:])[:, node, feature].cpu().sort()
-        truth = pointwise(activation)(values)
+        truth = pointwise(activation)(values.clone())
     ax.plot(values, estimate[order], ".", markersize=3, alpha=0.6, label="designed")
     ax.plot(values, truth, color="black", linewidth=1, label="true")
     ax.set(xlabel="input", ylabel="output", title=f"Activation at node {node}")

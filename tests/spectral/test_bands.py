@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import networkx as nx
+import numpy as np
 import pytest
 import torch
+from scipy import sparse
 
 from nvgf.graph import GraphShift
 from nvgf.spectral import Spectrum, band_energy, chebyshev_moments, spectral_density, spectral_interval
@@ -89,18 +91,47 @@ def test_small_and_degenerate_graphs(degenerate):
     assert result.centers.shape == (1,)
 
 
+@pytest.mark.parametrize("point", [0.0, 3.0, -1e6, 1e-6])
+@pytest.mark.parametrize("nodes", [1, 6, 500])
+def test_a_spectrum_of_one_point(point, nodes):
+    S = GraphShift(point * sparse.eye_array(nodes), dtype=torch.float64)
+    x = torch.randn(nodes, 2, dtype=torch.float64)
+    energy, density = band_energy(x, S, 3), spectral_density(S, 3)
+    assert torch.allclose(energy.values[1], x.square().sum(0), rtol=1e-6)  # the point is in the middle
+    assert torch.allclose(density.values, torch.tensor([0.0, 1.0, 0.0]).double(), atol=1e-6)
+    assert float(density.centers[1]) == pytest.approx(point, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("interval", [(-1.99, 1.99), (-1, 1), (-1.99, 3), (-3, 1.99)])
+def test_an_interval_without_a_part_of_the_spectrum_is_refused(interval):
+    path = GraphShift.from_edges([(i, i + 1) for i in range(999)], dtype=torch.float64)
+    for function in (lambda **o: band_energy(torch.randn(1000, 2), path, **o), lambda **o: spectral_density(path, **o)):
+        with pytest.raises(ValueError, match="interval does not hold the spectrum of the shift, got"):
+            function(order=200, interval=interval)
+        assert torch.isfinite(function(order=200, interval=(-2, 2)).values).all()
+
+
+def test_integers_of_numpy(random_graph):
+    S, x = random_graph(12), torch.randn(12, 1, dtype=torch.float64)
+    one = band_energy(x, S, np.int64(3), order=np.int64(40)).values
+    assert torch.equal(one, band_energy(x, S, 3, order=40).values)
+    one = spectral_density(S, np.int32(3), order=np.int64(40), probes=np.int64(5), seed=np.int64(2)).values
+    assert torch.equal(one, spectral_density(S, 3, order=40, probes=5, seed=2).values)
+
+
 def test_bad_input(random_graph):
     S = random_graph(5)
     x = torch.zeros(5, 1)
     with pytest.raises(ValueError, match=r"x must have shape \(\.\.\., 5, features\)"):
         band_energy(torch.zeros(4, 1), S)
-    with pytest.raises(ValueError, match="bands must be at least 1"):
-        band_energy(x, S, 0)
+    for bands in (0, 2.5):
+        with pytest.raises(ValueError, match=f"bands must be an integer of at least 1, got {bands}"):
+            band_energy(x, S, bands)
     with pytest.raises(ValueError, match="ascending edges"):
         band_energy(x, S, torch.tensor([1.0, 0.0]))
-    with pytest.raises(ValueError, match="order must be at least 1"):
+    with pytest.raises(ValueError, match="order must be an integer of at least 1, got 0"):
         band_energy(x, S, order=0)
-    with pytest.raises(ValueError, match="probes must be at least 1"):
+    with pytest.raises(ValueError, match="probes must be an integer of at least 1, got 0"):
         spectral_density(S, probes=0)
-    with pytest.raises(ValueError, match="A spectral interval needs a symmetric matrix"):
-        spectral_interval(GraphShift(torch.ones(3, 3).triu()))
+    with pytest.raises(ValueError, match="x must be finite"):
+        band_energy(torch.full((5, 1), torch.nan), S)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -105,12 +106,34 @@ def test_a_part_of_the_spectrum(random_graph):
     assert torch.allclose(measured.creation.per_frequency, whole.creation.per_frequency[-3:], atol=1e-6)
 
 
+def test_a_compiled_module_is_given_the_shift(random_graph):
+    S, module = random_graph(10), LSIFilter(1, 1, 1, dtype=torch.float64)
+    compiled = torch.compile(module, backend="eager")
+    assert torch.allclose(probe(compiled, S).transfer, transfer_matrix(module, S), atol=1e-12)
+
+
+def test_results_can_be_compared(random_graph):
+    S = random_graph(5)
+    one, other = probe(torch.relu, S), probe(torch.relu, S)
+    assert one == one
+    assert one != other
+    assert one.creation != other.creation
+
+
+def test_integers_of_numpy(random_graph):
+    S = random_graph(5)
+    result = probe(torch.relu, S, features=np.int64(2), batch_size=np.int64(3))
+    assert torch.equal(result.energy, probe(torch.relu, S, features=2, batch_size=3).energy)
+
+
 def test_bad_input(random_graph):
     S = random_graph(5)
     with pytest.raises(ValueError, match="amplitude must be positive, got 0"):
         probe(torch.relu, S, amplitude=0)
-    with pytest.raises(ValueError, match="features and batch_size"):
+    with pytest.raises(ValueError, match="features must be an integer of at least 1, got 0"):
         probe(torch.relu, S, features=0)
+    with pytest.raises(ValueError, match=r"batch_size must be an integer of at least 1, got 0\.5"):
+        probe(torch.relu, S, batch_size=0.5)
     with pytest.raises(ValueError, match=r"module must return graph signals \(batch, nodes, out\).*got \(5,\)"):
         probe(lambda x: x.sum((1, 2)), S)
     with pytest.raises(ValueError, match="got list"):

@@ -144,6 +144,44 @@ def test_band_of_a_singular_middle():
     assert len(part.eigenvalues) == int((whole.abs() <= 0.2).sum())
 
 
+def test_extreme_part_without_edges():
+    S = GraphShift.from_edges([], num_nodes=500, layout="csr", dtype=torch.float64)
+    part = Spectrum.extreme(S, np.int64(3), "smallest")
+    assert torch.equal(part.eigenvalues, torch.zeros(3).double())
+    V = part.eigenvectors
+    assert torch.allclose(V.T @ V, torch.eye(3).double())
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 16, 17, 18])
+def test_band_of_few_nodes(nodes):
+    S = GraphShift(np.diag(np.arange(2.0, nodes + 2)), layout="csr", dtype=torch.float64)
+    assert torch.allclose(Spectrum.band(S, 1.5, 3.5).eigenvalues, torch.tensor([2.0, 3.0]).double()[:nodes])
+    with pytest.raises(ValueError, match="no eigenvalue from 0 to 1"):
+        Spectrum.band(S, 0, 1)
+
+
+def test_shift_of_inference_mode():
+    with torch.inference_mode():
+        S = GraphShift(torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64))
+        inside = Spectrum.of(S)
+    outside = Spectrum.of(S)
+    for spectrum in (inside, outside):
+        assert spectrum.interval == pytest.approx((-1, 1))
+    with torch.inference_mode():
+        S.matrix.mul_(2)
+        assert Spectrum.of(S).interval == pytest.approx((-2, 2))
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_spectrum_found_in_inference_mode_carries_gradients_later(layout, random_graph):
+    S = GraphShift(random_graph(6).to_scipy(), layout=layout, dtype=torch.float64)
+    with torch.inference_mode():
+        assert len(Spectrum.of(S).frequencies) == 6
+    x = torch.randn(6, 1, dtype=torch.float64, requires_grad=True)
+    Spectrum.of(S).energy(x).sum().backward()
+    assert torch.allclose(x.grad, 2 * x.detach())
+
+
 def test_bad_input(random_graph):
     S = random_graph(5)
     with pytest.raises(ValueError, match=r"A spectrum needs a symmetric matrix.*S\[0, 1\]"):

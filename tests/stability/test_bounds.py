@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from nvgf.filters import NodeVariantFilter, node_variant
 from nvgf.graph import GraphShift
@@ -124,6 +126,77 @@ def test_order_zero_does_not_change(random_graph):
     assert operator_change(taps, S, S.perturbed(0.5, generator=0)) == 0
     assert telescoping_bound(taps, S, 0.5) == 0
     assert theorem_bound(taps, S, 0.5).total == 0
+
+
+def path_and_loop(nodes: int, weight: float) -> GraphShift:
+    path = sparse.diags_array([np.ones(nodes - 1)] * 2, offsets=[-1, 1])
+    return GraphShift(sparse.block_diag([path, [[weight]]], format="csr"), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("order", [5, 20, 100])
+@pytest.mark.parametrize("nodes", [998, 1998])
+def test_bounds_hold_where_one_eigenvalue_is_just_above_many(nodes, order):
+    epsilon = 2.0**-20
+    S, perturbed = path_and_loop(nodes, 2.0), path_and_loop(nodes, 2 + epsilon)
+    taps = torch.zeros(order + 1, nodes + 1, dtype=torch.float64)
+    taps[order, nodes] = 1
+    change = operator_change(taps, S, perturbed)
+    assert change == pytest.approx((2 + epsilon) ** order - 2.0**order, rel=1e-8)
+    assert change <= lipschitz_bound(taps, S, perturbed)
+    assert change <= theorem_bound(taps, S, epsilon).leading
+    assert change <= telescoping_bound(taps, S, epsilon) * (1 + 1e-9)
+
+
+def test_bound_of_a_long_path_is_met_and_not_passed():
+    # For a multiple of S the telescoping bound is the change, if it takes the norm of S for no less than it is.
+    nodes, order, epsilon = 10_000, 100, 1e-3
+    path = sparse.diags_array([np.ones(nodes - 1)] * 2, offsets=[-1, 1], format="csr")
+    norm = 2 * math.cos(math.pi / (nodes + 1))
+    taps = torch.zeros(order + 1)
+    taps[order] = 1
+    exact = (norm + epsilon) ** order - norm**order
+    bound = telescoping_bound(taps, GraphShift(path, dtype=torch.float64), epsilon)
+    assert exact * (1 - 1e-12) <= bound <= 1.001 * exact
+
+
+@pytest.mark.parametrize(("order", "epsilon"), [(2, 1e-9), (5, 1e-9), (5, 1e-3), (8, 2.0)])
+def test_remainder_of_small_changes(order, epsilon):
+    S = GraphShift([[0.0, 1.5], [1.5, 0.0]])
+    taps = torch.zeros(order + 1)
+    taps[order] = 1
+    size, small = Fraction(3, 2), Fraction(epsilon)
+    exact = (size + small) ** order - size**order - order * small * size ** (order - 1)
+    assert theorem_bound(taps, S, epsilon).remainder == pytest.approx(float(exact), rel=1e-12)
+
+
+def test_large_changes_that_are_none():
+    S = path_and_loop(1998, 2.0)
+    perturbed = path_and_loop(1998, 3.0)
+    taps = torch.randn(3, 1999, dtype=torch.float64)
+    assert operator_change(taps, S, S) == 0
+    assert operator_change(taps, S, GraphShift(S.to_dense(), layout="dense")) == 0
+    assert operator_change(taps[:1], S, perturbed) == 0
+    taps[:, -1] = 0  # nobody listens to the node that changes
+    assert operator_change(taps, S, perturbed) == 0
+
+
+def test_shifts_are_transposed_once(random_graph, monkeypatch):
+    calls, transposed = [], bounds._transposed
+    monkeypatch.setattr(bounds, "DENSE_SIZE", 0)
+    monkeypatch.setattr(bounds, "_transposed", lambda S: calls.append(S) or transposed(S))
+    S = random_graph(30)
+    operator_change(torch.randn(3, 30), S, S.perturbed(0.1, generator=0))
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("features", [(1, 1), (3, 1), (1, 3)])
+def test_long_path_by_lanczos(features, monkeypatch):
+    monkeypatch.setattr(bounds, "DENSE_SIZE", 0)
+    nodes = 2000
+    path = GraphShift(sparse.diags_array([np.ones(nodes - 1)] * 2, offsets=[-1, 1]), dtype=torch.float64)
+    change = operator_change(torch.ones(2, *features), path, GraphShift(1.01 * path.to_scipy(), dtype=torch.float64))
+    exact = 0.01 * 2 * math.cos(math.pi / (nodes + 1)) * math.sqrt(features[0] * features[1])
+    assert change == pytest.approx(exact, rel=1e-5)
 
 
 def test_degenerate_graphs(degenerate):

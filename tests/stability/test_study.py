@@ -48,6 +48,13 @@ def test_float32_shift_is_perturbed_in_float64(random_graph):
     assert study.rows[0].max == pytest.approx(1e-6, rel=1e-6)
 
 
+def test_large_graph_and_a_filter_without_a_neighbour():
+    path = GraphShift.from_edges([(i, i + 1) for i in range(1999)], dtype=torch.float64)
+    study = stability_study(torch.ones(1), path, [0.1], kind="relative", trials=np.int64(2))
+    for name in ("mean", "max", "telescoping", "lipschitz", "theorem"):
+        assert study.column(name).tolist() == [0]
+
+
 def test_prints_as_a_table(random_graph):
     text = str(stability_study(torch.tensor([1.0, 1.0]), random_graph(5), [0.1, 0.2], trials=1))
     lines = text.splitlines()
@@ -58,7 +65,7 @@ def test_prints_as_a_table(random_graph):
 
 def test_bad_input(random_graph):
     S, taps = random_graph(5), torch.ones(2, 5)
-    with pytest.raises(ValueError, match="trials must be at least 1"):
+    with pytest.raises(ValueError, match="trials must be an integer of at least 1, got 0"):
         stability_study(taps, S, trials=0)
     with pytest.raises(ValueError, match="signals must not be zero"):
         stability_study(taps, S, signals=torch.zeros(2, 5, 1))

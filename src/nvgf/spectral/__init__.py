@@ -1,8 +1,9 @@
 """Room ``spectral``: graph frequencies, responses and frequency creation (section 3 of the paper)."""
 
-from nvgf.spectral.bands import Bands, band_energy, chebyshev_moments, spectral_density, spectral_interval
+from nvgf.spectral.bands import Bands, band_energy, chebyshev_moments, spectral_density
 from nvgf.spectral.eigenspaces import canonical_basis
 from nvgf.spectral.inputs import filter_bank
+from nvgf.spectral.interval import spectral_interval
 from nvgf.spectral.probing import Probe, probe
 from nvgf.spectral.responses import (
     chebyshev_filter,

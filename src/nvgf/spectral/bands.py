@@ -14,14 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy import sparse
 
 from nvgf.graph import GraphShift
-from nvgf.spectral.inputs import analysis_shift
+from nvgf.spectral.inputs import analysis_shift, whole_number
+from nvgf.spectral.interval import spectral_interval
 from nvgf.spectral.responses import Interval, checked_interval
-
-DENSE_NODES = 400
-"""Up to this many nodes the ends of a spectrum are computed directly, beyond by Lanczos."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,29 +39,6 @@ class Bands:
         return (self.edges[1:] + self.edges[:-1]) / 2
 
 
-def spectral_interval(shift: GraphShift | torch.Tensor, *, margin: float = 0.01) -> Interval:
-    """Return an interval that holds all eigenvalues of a symmetric shift.
-
-    The extreme eigenvalues are those of Lanczos (dense on small graphs), moved outwards by ``margin`` of the
-    width.
-
-    Example:
-        >>> spectral_interval(torch.tensor([[0.0, 1.0], [1.0, 0.0]]), margin=0)
-        (-1.0, 1.0)
-    """
-    shift = analysis_shift(shift)
-    shift.require_symmetric("A spectral interval")
-    if shift.num_nodes <= DENSE_NODES:
-        values = torch.linalg.eigvalsh(shift.to_dense())
-        low, high = float(values[0]), float(values[-1])
-    else:
-        matrix, start = shift.to_scipy(), np.random.default_rng(0).standard_normal(shift.num_nodes)
-        ends = sparse.linalg.eigsh(matrix, k=2, which="BE", v0=start, tol=1e-3, return_eigenvectors=False)
-        low, high = float(ends.min()), float(ends.max())
-    width = high - low
-    return low - margin * width, high + margin * width
-
-
 def chebyshev_moments(
     x: torch.Tensor, shift: GraphShift | torch.Tensor, order: int, interval: Interval
 ) -> torch.Tensor:
@@ -80,6 +54,7 @@ def chebyshev_moments(
         tensor([2., 2., 2., 2.], dtype=torch.float64)
     """
     shift = analysis_shift(shift)
+    order = whole_number("order", order, 0)
     low, high = checked_interval(interval)
 
     def step(columns: torch.Tensor) -> torch.Tensor:
@@ -112,7 +87,7 @@ def band_energy(
         bands: the edges of the bands, ``(bands + 1,)`` ascending, or how many equal ones to cut the interval
             into.
         order: of the polynomials: the larger, the sharper the edges; ``order / 2`` shifts are done.
-        interval: that holds the spectrum; by default found by Lanczos.
+        interval: that holds the spectrum; by default that of :func:`nvgf.spectral.spectral_interval`.
 
     Returns:
         :class:`Bands` with values ``(..., bands, features)``.
@@ -125,10 +100,12 @@ def band_energy(
     shift = analysis_shift(shift)
     if x.ndim < 2 or x.shape[-2] != shift.num_nodes:
         raise ValueError(f"x must have shape (..., {shift.num_nodes}, features), got {tuple(x.shape)}")
-    interval = spectral_interval(shift) if interval is None else checked_interval(interval)
+    if not bool(torch.isfinite(x).all()):
+        raise ValueError("x must be finite, got NaN or infinity")
+    order, interval = whole_number("order", order, 1), _interval_of(shift, interval)
     edges = _edges(bands, interval, x.device)
     columns = x.double().reshape(-1, *x.shape[-2:]).transpose(0, 1).reshape(x.shape[-2], -1)
-    moments = chebyshev_moments(columns, shift, order, interval)
+    moments = _checked_moments(columns, shift, order, interval)
     energy = _band_coefficients(edges, order, interval) @ moments
     shape = (len(edges) - 1, *x.shape[:-2], x.shape[-1])
     return Bands(edges, energy.reshape(shape).movedim(0, -2).clamp_min(0))
@@ -151,7 +128,7 @@ def spectral_density(
         order: of the polynomials.
         probes: random signals of signs; the error of a band falls with the square root of their number.
         seed: of the signals.
-        interval: that holds the spectrum; by default found by Lanczos.
+        interval: that holds the spectrum; by default that of :func:`nvgf.spectral.spectral_interval`.
 
     Example:
         >>> path = GraphShift.from_edges([(i, i + 1) for i in range(99)])
@@ -159,14 +136,13 @@ def spectral_density(
         >>> bool((density.values - 1 / 3).abs().max() < 0.02)
         True
     """
-    if probes < 1:
-        raise ValueError(f"probes must be at least 1, got {probes}")
+    probes, order = whole_number("probes", probes, 1), whole_number("order", order, 1)
     shift = analysis_shift(shift)
-    interval = spectral_interval(shift) if interval is None else checked_interval(interval)
+    interval = _interval_of(shift, interval)
     edges = _edges(bands, interval, shift.device)
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(whole_number("seed", seed, 0))
     signs = torch.randint(0, 2, (shift.num_nodes, probes), generator=generator).double() * 2 - 1
-    moments = chebyshev_moments(signs.to(shift.device), shift, order, interval).mean(1) / shift.num_nodes
+    moments = _checked_moments(signs.to(shift.device), shift, order, interval).mean(1) / shift.num_nodes
     return Bands(edges, (_band_coefficients(edges, order, interval) @ moments).clamp_min(0))
 
 
@@ -184,11 +160,28 @@ def jackson(order: int) -> torch.Tensor:
     return ((size - k) * torch.cos(k * angle) + torch.sin(k * angle) / math.tan(angle)) / size
 
 
+def _interval_of(shift: GraphShift, interval: Interval | None) -> Interval:
+    """The interval given, or one that holds the spectrum; a spectrum of one point lies in the middle of its own."""
+    if interval is not None:
+        return checked_interval(interval)
+    low, high = spectral_interval(shift)
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        low = high = (low + high) / 2
+    return checked_interval((low, high))
+
+
+def _checked_moments(x: torch.Tensor, shift: GraphShift, order: int, interval: Interval) -> torch.Tensor:
+    """The moments, once it is clear that the polynomials stay within [-1, 1] on what the signals hold."""
+    moments = chebyshev_moments(x, shift, order, interval)
+    # Outside of the interval polynomials grow, up to overflow and NaN.
+    if not bool((moments.abs() <= moments[0] * (1 + 1e-6)).all()):
+        raise ValueError(f"interval does not hold the spectrum of the shift, got {interval}")
+    return moments
+
+
 def _edges(bands: int | torch.Tensor, interval: Interval, device: torch.device) -> torch.Tensor:
-    if isinstance(bands, int):
-        if bands < 1:
-            raise ValueError(f"bands must be at least 1, got {bands}")
-        return torch.linspace(*interval, bands + 1, dtype=torch.float64, device=device)
+    if np.ndim(bands) == 0:
+        return torch.linspace(*interval, whole_number("bands", bands, 1) + 1, dtype=torch.float64, device=device)
     edges = torch.as_tensor(bands, dtype=torch.float64, device=device)
     if edges.ndim != 1 or len(edges) < 2 or bool((edges.diff() <= 0).any()):
         raise ValueError(f"bands must be a number or ascending edges (bands + 1,), got {bands}")
@@ -197,8 +190,6 @@ def _edges(bands: int | torch.Tensor, interval: Interval, device: torch.device) 
 
 def _band_coefficients(edges: torch.Tensor, order: int, interval: Interval) -> torch.Tensor:
     """Damped Chebyshev coefficients of the indicator of each band, ``(bands, order + 1)``."""
-    if order < 1:
-        raise ValueError(f"order must be at least 1, got {order}")
     low, high = interval
     angles = torch.arccos(((2 * edges - (low + high)) / (high - low)).clamp(-1, 1))
     k = torch.arange(1, order + 1, dtype=torch.float64, device=edges.device)

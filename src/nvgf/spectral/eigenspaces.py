@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import torch
 
+BLOCK = 64
+"""So many vectors of a basis are found before the whole eigenspace is brought up to date."""
+
 
 def group_numbers(values: torch.Tensor, tolerance: float) -> torch.Tensor:
     """Number ascending values so that neighbours within ``tolerance`` share a number.
@@ -49,13 +52,30 @@ def canonical_basis(vectors: torch.Tensor, groups: torch.Tensor) -> torch.Tensor
 
 
 def _pivoted(space: torch.Tensor) -> torch.Tensor:
-    # Row i of the space holds the coordinates of column i of the projector.
-    rest = space.clone()
-    basis = []
-    for _ in range(space.shape[1]):
-        lengths = rest.square().sum(1)
-        node = int((lengths >= lengths.max() * (1 - 1e-6)).to(torch.int8).argmax())
-        direction = rest[node] / rest[node].norm()
-        basis.append(space @ direction)
-        rest -= (rest @ direction)[:, None] * direction
-    return torch.stack(basis, dim=1)
+    # Row i of the space holds the coordinates of column i of the projector: what remains of them, node after node,
+    # is Gram and Schmidt's.
+    directions, lengths = torch.linalg.qr(space[_pivots(space)].T)
+    return space @ (directions * torch.where(lengths.diagonal() < 0, -1.0, 1.0).to(space))
+
+
+def _pivots(space: torch.Tensor) -> torch.Tensor:
+    """The nodes where what remains of the projector is longest, in turn: a Cholesky factorisation by blocks.
+
+    Within a block the columns are brought up to date one by one, as they are chosen, and the rest with the block.
+    """
+    nodes, size = space.shape
+    rest = space @ space.T if size > BLOCK else None
+    lengths = space.square().sum(1)
+    pivots: list[int] = []
+    while len(pivots) < size:
+        factor = space.new_zeros(nodes, min(BLOCK, size - len(pivots)))
+        for step in range(factor.shape[1]):
+            node = int((lengths >= lengths.max() * (1 - 1e-6)).to(torch.int8).argmax())
+            column = space @ space[node] if rest is None else rest[node]
+            column = column - factor[:, :step] @ factor[node, :step]
+            factor[:, step] = column / column[node].sqrt()
+            lengths = lengths - factor[:, step].square()
+            pivots.append(node)
+        if rest is not None:
+            rest -= factor @ factor.T
+    return torch.tensor(pivots, device=space.device)

@@ -12,11 +12,12 @@ import torch
 from torch import nn
 
 from nvgf.graph import GraphShift
+from nvgf.spectral.inputs import whole_number
 from nvgf.spectral.spectrum import Spectrum
 from nvgf.spectral.transfer import Creation, creation_of_energy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Probe:
     """What a module made of eigenvectors.
 
@@ -69,8 +70,7 @@ def probe(
         shift = GraphShift(shift)
     if not amplitude > 0:
         raise ValueError(f"amplitude must be positive, got {amplitude}")
-    if features < 1 or batch_size < 1:
-        raise ValueError(f"features and batch_size must be at least 1, got {features} and {batch_size}")
+    features, batch_size = whole_number("features", features, 1), whole_number("batch_size", batch_size, 1)
     spectrum = Spectrum.of(shift) if spectrum is None else spectrum
     dtype = dtype or _dtype_of(module)
     basis = spectrum.eigenvectors
@@ -128,6 +128,7 @@ def answer(
 
 
 def _takes_shift(module: Callable[..., torch.Tensor]) -> bool:
+    module = getattr(module, "_orig_mod", module)  # what torch.compile wraps, and hides the arguments of
     function = module.forward if isinstance(module, nn.Module) else module
     try:
         parameters = list(inspect.signature(function).parameters.values())

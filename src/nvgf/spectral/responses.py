@@ -12,7 +12,7 @@ from typing import Any, Literal
 import torch
 
 from nvgf.graph import GraphShift
-from nvgf.spectral.inputs import analysis_shift, filter_bank
+from nvgf.spectral.inputs import analysis_shift, filter_bank, whole_number
 from nvgf.spectral.spectrum import Spectrum, as_spectrum
 
 Basis = Literal["monomial", "chebyshev"]
@@ -39,8 +39,7 @@ def vandermonde(
         tensor([[1., 1., 1.],
                 [1., 2., 4.]], dtype=torch.float64)
     """
-    if not isinstance(order, int) or order < 0:
-        raise ValueError(f"order must be an integer of at least 0, got {order!r}")
+    order = whole_number("order", order, 0)
     points = points.detach().double()
     if points.ndim != 1 or len(points) == 0:
         raise ValueError(f"points must have shape (points,), got {tuple(points.shape)}")

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from nvgf.graph import GraphShift
 from nvgf.spectral.eigenspaces import canonical_basis, group_numbers
-from nvgf.spectral.inputs import analysis_shift
+from nvgf.spectral.inputs import analysis_shift, whole_number
 
 TOLERANCE = 1e-10
 """Eigenvalues nearer than this, relative to the spectral radius, are one frequency (float64 shifts)."""
@@ -75,16 +75,16 @@ class Spectrum:
         """
         if not isinstance(shift, GraphShift):
             shift = GraphShift(shift)
-        version = int(shift.matrix._version) if shift.layout == "dense" else 0
+        version = _version(shift)
         kept = _CACHE.get(shift)
         if kept is not None and kept[0] == version and tolerance is None:
             return kept[1]
         shift.require_symmetric("A spectrum")
-        with _one_torch_thread():
+        with _one_torch_thread(), torch.inference_mode(False):
             matrix = shift.to_dense().detach().double()
             values, vectors = _eigh((matrix + matrix.T) / 2)
             spectrum = _canonical(values, vectors, _absolute(tolerance, shift.dtype, values))
-        if tolerance is None:
+        if tolerance is None and version is not None:
             _CACHE[shift] = (version, spectrum)
         return spectrum
 
@@ -105,9 +105,13 @@ class Spectrum:
         if which not in names:
             raise ValueError(f"which must be 'smallest', 'largest' or 'both', got {which!r}")
         original, shift = shift, _symmetric(shift)
-        if not 1 <= count < shift.num_nodes:
-            raise ValueError(f"count must be from 1 to {shift.num_nodes - 1} (nodes - 1), got {count}")
-        values, vectors = sparse.linalg.eigsh(shift.to_scipy(), k=count, which=names[which], v0=_start(shift.num_nodes))
+        count, nodes = whole_number("count", count, 1), shift.num_nodes
+        if count >= nodes:
+            raise ValueError(f"count must be from 1 to {nodes - 1} (nodes - 1), got {count}")
+        matrix = shift.to_scipy()
+        if matrix.nnz == 0:  # Lanczos cannot start
+            return _partial(np.zeros(count), np.eye(nodes, count), original, tolerance)
+        values, vectors = sparse.linalg.eigsh(matrix, k=count, which=names[which], v0=_start(nodes))
         return _partial(values, vectors, original, tolerance)
 
     @classmethod
@@ -130,15 +134,13 @@ class Spectrum:
         matrix = shift.to_scipy().tocsc()
         # An eigenvalue that is the middle itself would make the matrix to invert singular.
         middle += 1e-7 * half * math.sqrt(2)
-        count = min(16, shift.num_nodes - 1)
-        while True:
+        count = 16
+        while count < shift.num_nodes:
             values, vectors = sparse.linalg.eigsh(matrix, k=count, sigma=middle, which="LM", v0=_start(shift.num_nodes))
             if np.abs(values - middle).max() > half * (1 + 1e-6):
-                break
-            if count == shift.num_nodes - 1:
-                return cls.of(original, tolerance=tolerance)._restricted(low, high)
-            count = min(2 * count, shift.num_nodes - 1)
-        return _partial(values, vectors, original, tolerance)._restricted(low, high)
+                return _partial(values, vectors, original, tolerance)._restricted(low, high)
+            count *= 2
+        return cls.of(original, tolerance=tolerance)._restricted(low, high)
 
     @property
     def num_nodes(self) -> int:
@@ -151,16 +153,19 @@ class Spectrum:
         return self.eigenvectors.shape[0] == self.eigenvectors.shape[1]
 
     @cached_property
+    @torch.inference_mode(False)
     def groups(self) -> torch.Tensor:
         """The number of the frequency of each eigenvalue, ``(n,)``: equal eigenvalues share one."""
         return group_numbers(self.eigenvalues, self.tolerance)
 
     @cached_property
+    @torch.inference_mode(False)
     def multiplicities(self) -> torch.Tensor:
         """How many eigenvalues each frequency has, ``(frequencies,)``."""
         return torch.bincount(self.groups)
 
     @cached_property
+    @torch.inference_mode(False)
     def frequencies(self) -> torch.Tensor:
         """The distinct eigenvalues (the mean of each group), ``(frequencies,)``."""
         return self.by_frequency(self.eigenvalues) / self.multiplicities
@@ -214,6 +219,13 @@ class Spectrum:
 def as_spectrum(shift: GraphShift | torch.Tensor | Spectrum) -> Spectrum:
     """Return the spectrum of a shift; a spectrum is returned as it is."""
     return shift if isinstance(shift, Spectrum) else Spectrum.of(shift)
+
+
+def _version(shift: GraphShift) -> int | None:
+    """How often the matrix has been written to; None of a tensor of ``torch.inference_mode``, which does not count."""
+    if shift.layout != "dense":
+        return 0
+    return None if shift.matrix.is_inference() else int(shift.matrix._version)
 
 
 @contextmanager

@@ -54,7 +54,7 @@ def _outputs(filter: Any, spectrum: Spectrum, basis: Basis, interval: Interval |
     return spectrum.eigenvectors * responses.permute(2, 3, 0, 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Creation:
     """How much of the output lies at frequencies that the input does not have.
 

@@ -8,6 +8,7 @@ bounds the bank.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +17,16 @@ import torch
 from scipy import sparse
 
 from nvgf.graph import GraphShift
-from nvgf.spectral.bands import spectral_interval
+from nvgf.graph.norm import ATTEMPTS, RESTARTS
 from nvgf.spectral.inputs import analysis_shift, filter_bank
+from nvgf.spectral.interval import norm_bound, spectral_interval
 from nvgf.spectral.responses import Interval, checked_interval, lsi_response
 
 DENSE_SIZE = 1_500
 """Operators with up to this many rows and columns have their norm computed from the matrix, beyond by
 Lanczos."""
+ROUNDING = 1e-9
+"""An interval is widened by this share, so that rounded eigenvalues lie in it too."""
 
 
 def lipschitz_constants(filter: Any, interval: Interval, num_nodes: int) -> torch.Tensor:
@@ -92,9 +96,10 @@ def theorem_bound(
         filter: taps or a filter, see :func:`nvgf.spectral.filter_bank`.
         shift: the graph, symmetric.
         epsilon: the size of the perturbation.
-        interval: where C bounds the derivative of the responses; by default the spectrum of S widened by
-            epsilon, which holds the spectra of both graphs. With such an interval the leading term alone is a
-            bound, for any epsilon (see :func:`lipschitz_bound`, which is never above it).
+        interval: where C bounds the derivative of the responses; by default that of
+            :func:`nvgf.spectral.spectral_interval` widened by epsilon, which holds the spectra of both graphs.
+            With such an interval the leading term alone is a bound, for any epsilon (see
+            :func:`lipschitz_bound`, which is never above it).
 
     Example:
         >>> bound = theorem_bound(torch.tensor([0.0, 1.0]), torch.tensor([[0.0, 1.0], [1.0, 0.0]]), 0.1)
@@ -107,10 +112,13 @@ def theorem_bound(
     nodes = shift.num_nodes
     interval = _joint_interval(shift, epsilon) if interval is None else interval
     constant = _norm(lipschitz_constants(bank, interval, nodes).amax(0))
-    size = shift.spectral_norm()
-    largest = bank.abs().amax(1)
+    size = norm_bound(shift)
+    # (size + epsilon)^k without its first two terms, which would cancel all digits if they were subtracted.
     growth = torch.tensor(
-        [(size + epsilon) ** k - size**k - (k * epsilon * size ** (k - 1) if k else 0.0) for k in range(len(bank))],
+        [
+            epsilon**2 * sum((r + 1) * size**r * (size + epsilon) ** (k - 2 - r) for r in range(k - 1))
+            for k in range(len(bank))
+        ],
         dtype=torch.float64,
         device=bank.device,
     )
@@ -118,7 +126,7 @@ def theorem_bound(
         constant,
         epsilon * constant * math.sqrt(nodes),
         8 * epsilon * constant * nodes * math.sqrt(nodes),
-        _norm(torch.einsum("k,kio->io", growth.clamp_min(0), largest)),
+        _norm(torch.einsum("k,kio->io", growth, bank.abs().amax(1))),
     )
 
 
@@ -138,7 +146,7 @@ def telescoping_bound(filter: Any, shift: GraphShift | torch.Tensor, epsilon: fl
     shift = analysis_shift(shift)
     epsilon = _checked(epsilon)
     bank = filter_bank(filter, shift.num_nodes)
-    size = shift.spectral_norm()
+    size = norm_bound(shift)
     growth = torch.tensor(
         [epsilon * sum((size + epsilon) ** r * size ** (k - 1 - r) for r in range(k)) for k in range(len(bank))],
         dtype=torch.float64,
@@ -162,7 +170,7 @@ def lipschitz_bound(filter: Any, shift: GraphShift | torch.Tensor, perturbed: Gr
     """
     shift, perturbed = _pair(shift, perturbed)
     bank = filter_bank(filter, shift.num_nodes)
-    ends = [spectral_interval(one, margin=1e-9) for one in (shift, perturbed)]
+    ends = [spectral_interval(one, margin=ROUNDING) for one in (shift, perturbed)]
     interval = min(low for low, _ in ends), max(high for _, high in ends)
     constants = lipschitz_constants(bank, interval, shift.num_nodes)
     change = perturbed.to_scipy() - shift.to_scipy()
@@ -180,6 +188,8 @@ def operator_change(filter: Any, shift: GraphShift | torch.Tensor, perturbed: Gr
     """
     shift, perturbed = _pair(shift, perturbed)
     bank = filter_bank(filter, shift.num_nodes)
+    if not (perturbed.to_scipy() - shift.to_scipy()).data.any():
+        return 0.0
     _, nodes, inputs, outputs = bank.shape
     if nodes * max(inputs, outputs) <= DENSE_SIZE:
         basis = torch.eye(nodes * inputs, dtype=torch.float64, device=bank.device)
@@ -190,16 +200,14 @@ def operator_change(filter: Any, shift: GraphShift | torch.Tensor, perturbed: Gr
         signal = torch.from_numpy(np.ascontiguousarray(x).reshape(nodes, inputs)).to(bank)
         return signal_change(bank, shift, perturbed, signal).cpu().numpy().ravel()
 
+    before, after = _transposed(shift), _transposed(perturbed)
+
     def backward(y: np.ndarray) -> np.ndarray:
         signal = torch.from_numpy(np.ascontiguousarray(y).reshape(nodes, outputs)).to(bank)
         heard = torch.einsum("kngf,nf->kng", bank, signal)
-        return (_adjoint(heard, perturbed) - _adjoint(heard, shift)).cpu().numpy().ravel()
+        return (_adjoint(heard, after) - _adjoint(heard, before)).cpu().numpy().ravel()
 
-    operator = sparse.linalg.LinearOperator(
-        shape=(nodes * outputs, nodes * inputs), matvec=forward, rmatvec=backward, dtype=np.float64
-    )
-    start = np.random.default_rng(0).standard_normal(min(operator.shape))
-    return float(sparse.linalg.svds(operator, k=1, v0=start, return_singular_vectors=False)[0])
+    return _lanczos_norm(forward, backward, nodes * inputs)
 
 
 def signal_change(
@@ -223,12 +231,34 @@ def signal_change(
     return result
 
 
-def _adjoint(heard: torch.Tensor, shift: GraphShift) -> torch.Tensor:
-    matrix = GraphShift(shift.to_scipy().T, dtype=torch.float64, device=shift.device)
+def _transposed(shift: GraphShift) -> GraphShift:
+    return GraphShift(shift.to_scipy().T, dtype=torch.float64, device=shift.device)
+
+
+def _adjoint(heard: torch.Tensor, transposed: GraphShift) -> torch.Tensor:
     result = heard[-1]
     for part in heard.flip(0)[1:]:
-        result = matrix @ result + part
+        result = transposed @ result + part
     return result
+
+
+Map = Callable[[np.ndarray], np.ndarray]
+
+
+def _lanczos_norm(forward: Map, backward: Map, size: int) -> float:
+    """The norm of a linear map of vectors of a size, from the map and its adjoint."""
+    start = np.random.default_rng(0).standard_normal(size)
+    if not forward(start).any():  # the map is zero: Lanczos cannot start, and has nothing to find
+        return 0.0
+    squared = sparse.linalg.LinearOperator((size, size), matvec=lambda x: backward(forward(x)), dtype=np.float64)
+    for tolerance, basis in ATTEMPTS:
+        options = {"ncv": min(basis, size), "maxiter": RESTARTS, "tol": tolerance, "v0": start}
+        try:
+            found = sparse.linalg.eigsh(squared, k=1, which="LA", return_eigenvectors=False, **options)
+        except sparse.linalg.ArpackNoConvergence:
+            continue
+        return math.sqrt(max(float(found[0]), 0.0))
+    raise ValueError(f"the norm of this change of {size} entries did not converge: its top is too dense")
 
 
 def _pair(shift: GraphShift | torch.Tensor, perturbed: GraphShift | torch.Tensor) -> tuple[GraphShift, GraphShift]:
@@ -239,7 +269,7 @@ def _pair(shift: GraphShift | torch.Tensor, perturbed: GraphShift | torch.Tensor
 
 
 def _joint_interval(shift: GraphShift, epsilon: float) -> Interval:
-    low, high = spectral_interval(shift, margin=0.0 if shift.num_nodes <= DENSE_SIZE else 1e-3)
+    low, high = spectral_interval(shift, margin=ROUNDING)
     return low - epsilon, high + epsilon
 
 

@@ -11,7 +11,7 @@ import torch
 
 from nvgf.graph import GraphShift
 from nvgf.graph.perturb import Perturbation
-from nvgf.spectral.inputs import analysis_shift, filter_bank
+from nvgf.spectral.inputs import analysis_shift, filter_bank, whole_number
 from nvgf.stability.bounds import (
     lipschitz_bound,
     operator_change,
@@ -94,8 +94,7 @@ def stability_study(
     """
     shift = analysis_shift(shift)
     shift.require_symmetric("A stability study")
-    if trials < 1:
-        raise ValueError(f"trials must be at least 1, got {trials}")
+    trials = whole_number("trials", trials, 1)
     bank = filter_bank(filter, shift.num_nodes)
     random = np.random.default_rng(generator)
     rows = []
