@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nvgf.design import ACTIVATIONS
+from nvgf.design import ACTIVATIONS, Moments, gaussian_moments, optimal_taps
 from nvgf.design.activations import apply_pointwise, pointwise
 
 
@@ -31,3 +31,28 @@ def test_gradients_stay_behind():
 def test_what_is_not_pointwise(function, message):
     with pytest.raises(ValueError, match=message):
         apply_pointwise(function, torch.ones(3))
+
+
+def halve_shared_memory(x: torch.Tensor) -> torch.Tensor:
+    values = x.numpy()
+    values *= 0.5
+    return torch.from_numpy(values)
+
+
+@pytest.mark.parametrize(
+    ("inplace", "same"),
+    [(torch.nn.ReLU(inplace=True), "relu"), (torch.tanh_, "tanh"), (halve_shared_memory, lambda x: x / 2)],
+)
+def test_what_works_in_place_leaves_the_signals_alone(random_graph, inplace, same):
+    S, x = random_graph(5), torch.randn(80, 5, 1, dtype=torch.float64)
+    before = x.clone()
+    for signals in (x, lambda rho: Moments(rho).update(x)):
+        one, other = (optimal_taps(signals if signals is x else signals(rho), S, 1, rho) for rho in (inplace, same))
+        assert torch.equal(x, before)
+        assert torch.equal(one.taps, other.taps)
+        assert torch.equal(one.offset, other.offset)
+    deviation = torch.ones(3, dtype=torch.float64)
+    for part, expected in zip(
+        gaussian_moments(inplace, deviation), gaussian_moments(pointwise(same), deviation), strict=True
+    ):
+        assert torch.equal(part, expected)

@@ -122,12 +122,62 @@ def test_gaussian_moments_by_hand():
     assert torch.allclose(square, deviation**2 / 2, atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6])
+def test_entries_of_any_size(scale):
+    # A ReLU scales with its argument; for the sigmoid and small entries Stein's lemma gives the mean slope.
+    for law in (stats.norm(), stats.laplace(), stats.t(5)):
+        one = iid_design(2, 1, "relu", law)
+        other = iid_design(2, 1, "relu", type(law)(law.dist, *law.args, scale=scale))
+        assert torch.allclose(other.taps, one.taps, rtol=1e-8)
+        assert torch.allclose(other.offset, scale * one.offset, rtol=1e-8, atol=0)
+        assert torch.allclose(other.mse, scale**2 * one.mse, rtol=1e-7, atol=0)
+    if scale < 1:
+        assert float(iid_design(1, 0, "sigmoid", stats.norm(scale=scale)).taps) == pytest.approx(0.25, rel=1e-6)
+
+
+def test_activations_with_a_kink_or_a_step_anywhere():
+    sigma = [0.3, 1.0, 5.0]
+    beyond = [float(stats.norm.sf(1 / s)) for s in sigma]
+    deviation = torch.tensor(sigma, dtype=torch.float64)
+    clipped = gaussian_moments(torch.nn.Hardtanh(), deviation)
+    assert clipped[1].tolist() == pytest.approx(
+        [s**2 * (1 - 2 * q) for s, q in zip(sigma, beyond, strict=True)], rel=1e-11
+    )
+    step = gaussian_moments(lambda x: (x > 1).double(), deviation)
+    assert step[0].tolist() == pytest.approx(beyond, rel=1e-10)
+    assert step[1].tolist() == pytest.approx([s * stats.norm.pdf(1 / s) for s in sigma], rel=1e-10)
+    assert step[2].tolist() == pytest.approx(beyond, rel=1e-10)
+    fast = gaussian_moments(lambda x: torch.sin(20 * x), deviation[:1])
+    assert float(fast[1]) == pytest.approx(20 * 0.3**2 * math.exp(-200 * 0.3**2), abs=1e-12)
+    thresholded = iid_design(1, 0, lambda x: (x > 1).double(), stats.expon(loc=-1))
+    assert float(thresholded.taps) == pytest.approx(2 * math.exp(-2), rel=1e-9)
+
+
+def test_an_activation_of_lower_precision_ends():
+    single = gaussian_moments(lambda x: x.float().tanh().double(), torch.ones(50))
+    for part, expected in zip(single, gaussian_moments(torch.tanh, torch.ones(50)), strict=True):
+        assert torch.allclose(part, expected, atol=1e-6)
+
+
+def test_an_integral_that_does_not_settle_is_told():
+    with pytest.warns(UserWarning, match="distribution: the expected values are exact to"):
+        iid_design(1, 0, lambda x: torch.sin(1e7 * x.square()), stats.norm())
+
+
+@pytest.mark.parametrize("law", [stats.poisson(3), stats.rv_discrete(values=([-1, 1], [0.5, 0.5])), 2.0])
+def test_only_distributions_with_a_density(law):
+    with pytest.raises(TypeError, match=r"distribution must be a continuous frozen distribution.* without .*pdf"):
+        iid_design(2, 1, "relu", law)
+    with pytest.raises(ValueError, match="activation must have a finite mean and variance"):
+        iid_design(2, 1, torch.log, stats.norm())
+
+
 def test_bad_input(random_graph):
     with pytest.raises(ValueError, match="distribution must have mean zero, got 1"):
         iid_design(3, 1, "relu", stats.norm(loc=1))
     with pytest.raises(ValueError, match="positive, finite variance"):
         iid_design(3, 1, "relu", stats.cauchy())
-    with pytest.raises(ValueError, match="num_nodes must be at least 1"):
+    with pytest.raises(ValueError, match="num_nodes must be an integer of at least 1, got 0"):
         iid_design(0, 1)
     S = random_graph(4)
     with pytest.raises(ValueError, match="density must hold 4 finite non-negative numbers"):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.covariance import ledoit_wolf
 
 from nvgf.design import Moments, NodeMoments
+from nvgf.graph import GraphShift
 
 
 def signals(samples: int, nodes: int = 5, features: int = 2, seed: int = 0, shift: float = 0.0) -> torch.Tensor:
@@ -104,6 +105,20 @@ def test_large_means_cost_no_accuracy(random_graph):
         far.update(part)
     near = NodeMoments(S, 1).update(x)
     assert torch.allclose(far.design().taps, near.design().taps, atol=1e-4)
+
+
+def test_node_moments_of_different_shifts_stay_apart(random_graph):
+    x, S = signals(30), random_graph(5)
+    one = NodeMoments(S, 2).update(x)
+    with pytest.raises(ValueError, match="moments of different shifts cannot be merged: they differ by"):
+        one.merge(NodeMoments(random_graph(5, seed=1), 2).update(x))
+    with pytest.raises(ValueError, match=r"moments of different shifts cannot be merged: they differ by 0\.5 "):
+        one.merge(NodeMoments(GraphShift(2 * S.to_dense()), 2))
+    # The same graph in another layout, or rounded to float32, is the same.
+    for same in (GraphShift(S.to_scipy(), layout="csr", dtype=torch.float64), S.to(dtype=torch.float32)):
+        assert one.merge(NodeMoments(same, 2).update(x)).count == 60
+    empty = GraphShift(torch.zeros(5, 5))
+    assert NodeMoments(empty, 1).update(x).merge(NodeMoments(GraphShift(torch.zeros(5, 5)), 1).update(x)).count == 60
 
 
 def test_bad_input(random_graph):

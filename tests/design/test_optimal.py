@@ -270,6 +270,23 @@ def test_one_signal_is_answered_by_the_offset(random_graph):
     assert torch.allclose(design.offset, x[0].relu())
 
 
+@pytest.mark.parametrize("order", [12, 16])
+def test_a_loud_shift_of_high_order_costs_no_accuracy(order):
+    # Directions that count as absent, not quite silent, were scaled up by the size of the powers.
+    places = torch.rand(40, 2, dtype=torch.float64)
+    distance = torch.cdist(places, places)
+    weights = torch.exp(-((distance / 0.3) ** 2)) * (distance < 0.4)
+    S = GraphShift(weights.fill_diagonal_(0)).normalized()
+    x = torch.randn(1000, 40, 1, dtype=torch.float64) + 0.2
+    x = x + 0.3 * x**2
+    quiet = optimal_taps(x, S, order)
+    for factor in (10.0, 1000.0):
+        loud = GraphShift(factor * S.to_dense())
+        design = optimal_taps(x, loud, order)
+        assert torch.allclose(design.mse, quiet.mse, rtol=1e-2)
+        assert torch.allclose(((design(x, loud) - x.relu()) ** 2).mean(0), design.mse, rtol=1e-4)
+
+
 def test_bad_input(random_graph):
     S, x = random_graph(5), coloured(5, 10)
     with pytest.raises(ValueError, match=r"the shift has 5 nodes, got \(10, 4, 1\)"):

@@ -1,7 +1,8 @@
 """Room ``design``: the optimal NVGF in place of an activation function (section 4 of the paper)."""
 
 from nvgf.design.activations import ACTIVATIONS
-from nvgf.design.closed_forms import gaussian_moments, iid_design, stationary_design
+from nvgf.design.closed_forms import iid_design, stationary_design
+from nvgf.design.expectations import gaussian_moments
 from nvgf.design.module import DesignedActivation
 from nvgf.design.moments import Moments
 from nvgf.design.operator import OperatorApproximation, approximate_operator

@@ -42,9 +42,13 @@ def pointwise(activation: str | Pointwise) -> Pointwise:
 
 
 def apply_pointwise(activation: Pointwise, x: torch.Tensor) -> torch.Tensor:
-    """Return ``activation(x)``, checked: the same shape, finite, apart from any gradient."""
+    """Return ``activation(x)``, checked: the same shape, finite, apart from any gradient; ``x`` stays as it is.
+
+    A function that is not one of :data:`ACTIVATIONS` is given a copy, since it may work in place.
+    """
+    harmless = any(activation is function for function in ACTIVATIONS.values())
     with torch.no_grad():
-        y = activation(x)
+        y = activation(x if harmless else x.clone())
     if not isinstance(y, torch.Tensor) or y.shape != x.shape:
         shape = tuple(y.shape) if isinstance(y, torch.Tensor) else type(y).__name__
         raise ValueError(f"activation must be pointwise: it made {shape} of signals {tuple(x.shape)}")

@@ -2,15 +2,14 @@ r"""The designs that the paper solves by hand: i.i.d. signals and stationary pro
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
-from scipy import integrate
 
-from nvgf.design.activations import Pointwise, apply_pointwise, pointwise
+from nvgf.design.activations import Pointwise, pointwise
+from nvgf.design.arguments import whole_number
+from nvgf.design.expectations import distribution_moments, gaussian_moments
 from nvgf.design.result import Design
 from nvgf.design.solve import solve_systems
 from nvgf.graph import GraphShift
@@ -30,39 +29,25 @@ def iid_design(num_nodes: int, order: int, activation: str | Pointwise = "relu",
         num_nodes: of the graph.
         order: of the design; taps beyond the first are zero.
         activation: the pointwise function.
-        distribution: of an entry, a frozen distribution of ``scipy.stats`` with mean zero; standard normal by
-            default.
+        distribution: of an entry, a continuous frozen distribution of ``scipy.stats`` with mean zero; standard
+            normal by default.
 
     Example:
         >>> design = iid_design(num_nodes=4, order=2)
         >>> design.taps[:, 0, 0].abs().round(decimals=6), design.offset[0, 0].item()
         (tensor([0.5000, 0.0000, 0.0000], dtype=torch.float64), 0.398942...)
     """
-    if num_nodes < 1 or order < 0:
-        raise ValueError(f"num_nodes must be at least 1 and order at least 0, got {num_nodes} and {order}")
+    num_nodes, order = whole_number("num_nodes", num_nodes, 1), whole_number("order", order, 0)
     function = pointwise(activation)
     if distribution is None:
         first, cross, second = (float(part) for part in gaussian_moments(function, torch.ones(1).double()))
-        deviation = 1.0
+        deviation, variance = 1.0, second - first**2
     else:
-        deviation = float(distribution.std())
-        if not (math.isfinite(deviation) and deviation > 0):
-            raise ValueError(f"distribution must have a positive, finite variance, got deviation {deviation}")
-        if abs(float(distribution.mean())) > 1e-9 * deviation:
-            raise ValueError(f"distribution must have mean zero, got {float(distribution.mean()):.6g}")
-        first, cross, second = (
-            _expected(distribution, part)
-            for part in (
-                lambda x: _at(function, x),
-                lambda x: _at(function, x) * x,
-                lambda x: _at(function, x) ** 2,
-            )
-        )
-    variance = second - first**2
+        deviation, first, cross, variance = distribution_moments(function, distribution)
     taps = torch.zeros(order + 1, num_nodes, 1, dtype=torch.float64)
-    taps[0] = cross / deviation**2
+    taps[0] = cross / deviation
     full = torch.ones(num_nodes, 1, dtype=torch.float64)
-    error = max(variance - cross**2 / deviation**2, 0.0)
+    error = max(variance - cross**2, 0.0)
     return Design(taps, first * full, error * full, variance * full)
 
 
@@ -99,6 +84,7 @@ def stationary_design(
         >>> design.taps[:, 0, 0].round(decimals=6).abs()  # a ReLU of a Gaussian process: half the signal
         tensor([0.5000, 0.0000, 0.0000], dtype=torch.float64)
     """
+    order = whole_number("order", order, 0)
     spectrum = as_spectrum(shift)
     if not spectrum.is_complete:
         raise ValueError("shift must be given as a graph or its complete spectrum, got a part of it")
@@ -127,36 +113,3 @@ def stationary_design(
     return Design(
         taps.T[..., None].contiguous(), first[:, None], error.clamp_min(0)[:, None], variance[:, None], rank[:, None]
     )
-
-
-def gaussian_moments(activation: Pointwise, deviation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    r"""Return :math:`E[\rho(x)], E[\rho(x)x], E[\rho(x)^2]` for :math:`x \sim N(0, \sigma^2)`, for each
-    deviation.
-
-    By Gauss-Legendre quadrature on both sides of zero, so that a kink there costs no accuracy.
-
-    Example:
-        >>> gaussian_moments(torch.relu, torch.tensor([1.0, 2.0]))[1]
-        tensor([0.5000, 2.0000], dtype=torch.float64)
-    """
-    nodes, weights = (torch.from_numpy(part).to(deviation.device) for part in np.polynomial.legendre.leggauss(200))
-    reach = 12.0  # deviations: what lies beyond weighs less than 1e-32
-    points = torch.cat([(nodes - 1) * reach / 2, (nodes + 1) * reach / 2])
-    density = torch.exp(-points.square() / 2) / math.sqrt(2 * math.pi)
-    weights = torch.cat([weights, weights]) * density * reach / 2
-    x = deviation.double()[:, None] * points
-    y = apply_pointwise(activation, x)
-    return y @ weights, (y * x) @ weights, y.square() @ weights
-
-
-def _at(function: Pointwise, x: float) -> float:
-    return float(function(torch.tensor(x, dtype=torch.float64)))
-
-
-def _expected(distribution: Any, function: Callable[[float], float]) -> float:
-    low, high = distribution.support()
-    total = 0.0
-    for a, b in ((low, min(high, 0.0)), (max(low, 0.0), high)):
-        if a < b:
-            total += integrate.quad(lambda x: function(x) * float(distribution.pdf(x)), a, b, epsabs=1e-12)[0]
-    return total

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import signature
 from typing import Any
 
 import torch
 from torch import nn
 
 from nvgf.design.activations import Pointwise, pointwise
+from nvgf.design.arguments import whole_number
 from nvgf.design.optimal import optimal_taps
 from nvgf.design.result import Design, gains
 from nvgf.graph import GraphShift
+
+OPTIONS = frozenset(
+    name for name, value in signature(optimal_taps).parameters.items() if value.kind == value.KEYWORD_ONLY
+)
+"""What :func:`nvgf.design.optimal_taps` takes by name."""
 
 
 class DesignedActivation(nn.Module):
@@ -26,6 +33,9 @@ class DesignedActivation(nn.Module):
         features: of the signals.
         activation: what it stands for.
         options: of :func:`optimal_taps` (``ridge``, ``shrinkage``, ``rtol``).
+
+    Attributes:
+        activation: what it stands for, as it was given: a name or a function.
 
     Shapes:
         - x: ``(..., nodes, features)``, returns the same.
@@ -57,13 +67,11 @@ class DesignedActivation(nn.Module):
     ) -> None:
         super().__init__()
         pointwise(activation)
-        for name, value, least in (
-            ("order", order, 0),
-            ("num_nodes", num_nodes, 1),
-            ("features", features, 1),
-        ):
-            if not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        unknown = sorted(options.keys() - OPTIONS)
+        if unknown:
+            raise TypeError(f"options must be among {', '.join(sorted(OPTIONS))}, got {', '.join(unknown)}")
+        order, num_nodes = whole_number("order", order, 0), whole_number("num_nodes", num_nodes, 1)
+        features = whole_number("features", features, 1)
         self.order, self.num_nodes, self.features = order, num_nodes, features
         self.activation = activation
         self.options = options
@@ -81,7 +89,10 @@ class DesignedActivation(nn.Module):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> DesignedActivation:
-        """Make the module of a design, in torch's default dtype unless ``dtype`` is given."""
+        """Make the module of a design, in torch's default dtype unless ``dtype`` is given.
+
+        A design does not know which function it stands for: ``activation`` says so.
+        """
         nodes, features = design.offset.shape
         module = cls(design.order, nodes, features, activation, device=device, dtype=dtype)
         module._take(design)
@@ -111,6 +122,10 @@ class DesignedActivation(nn.Module):
         """Describe the module."""
         name = self.activation if isinstance(self.activation, str) else getattr(self.activation, "__name__", "function")
         return f"order={self.order}, num_nodes={self.num_nodes}, features={self.features}, activation={name}"
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        self._ready = False  # what is loaded may be a module that has not been designed
+        super()._load_from_state_dict(*args, **kwargs)
 
     def _take(self, design: Design) -> None:
         if design.taps.shape != self.taps.shape:

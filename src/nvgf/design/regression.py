@@ -11,6 +11,7 @@ from __future__ import annotations
 import torch
 
 from nvgf.design.activations import Pointwise, apply_pointwise, pointwise
+from nvgf.design.arguments import whole_number
 from nvgf.design.result import Design
 from nvgf.design.solve import RTOL, solve_systems
 from nvgf.graph import GraphShift
@@ -18,6 +19,9 @@ from nvgf.spectral.inputs import analysis_shift, check_signals
 
 CHUNK = 32_000_000
 """Numbers in one piece of the shifted signals, 256 MB: wide products reach memory less often."""
+
+SAME = 1e-6
+"""Shifts that differ by less, as a share of their largest entry, are the same up to rounding, float32's too."""
 
 
 class NodeMoments:
@@ -46,10 +50,8 @@ class NodeMoments:
     """
 
     def __init__(self, shift: GraphShift | torch.Tensor, order: int, activation: str | Pointwise = "relu") -> None:
-        if not isinstance(order, int) or order < 0:
-            raise ValueError(f"order must be an integer of at least 0, got {order!r}")
+        self.order = whole_number("order", order, 0)
         self.shift = analysis_shift(shift)
-        self.order = order
         self.activation = activation
         self._function = pointwise(activation)
         self.count = 0
@@ -72,7 +74,7 @@ class NodeMoments:
         return self
 
     def merge(self, other: NodeMoments) -> NodeMoments:
-        """Return the moments of the signals of both."""
+        """Return the moments of the signals of both, which must be of the same order, activation and shift."""
         if other.order != self.order or other.shift.num_nodes != self.shift.num_nodes:
             raise ValueError(
                 f"moments of order {self.order} on {self.shift.num_nodes} nodes cannot be merged with "
@@ -80,6 +82,11 @@ class NodeMoments:
             )
         if other.activation != self.activation:
             raise ValueError(f"moments of {self.activation!r} cannot be merged with moments of {other.activation!r}")
+        gap = _difference(self.shift, other.shift)
+        if gap > SAME:
+            raise ValueError(
+                f"moments of different shifts cannot be merged: they differ by {gap:.2g} of the largest entry"
+            )
         result = NodeMoments(self.shift, self.order, self.activation)
         for part in (self, other):
             if part.count:
@@ -136,6 +143,15 @@ class NodeMoments:
         self.scatter = self.scatter + scatter + weight * gap[..., :, None] * gap[..., None, :]
         self.mean = self.mean + gap * (count / total)
         self.count = total
+
+
+def _difference(one: GraphShift, other: GraphShift) -> float:
+    """Return the largest difference of two shifts as a share of the largest entry; zero for the same object."""
+    if one is other:
+        return 0.0
+    here, there = one.to_scipy(), other.to_scipy()
+    gap = abs(here - there).max()
+    return float(gap / max(abs(here).max(), abs(there).max())) if gap > 0 else 0.0
 
 
 def rounding(shift: GraphShift, order: int, size: torch.Tensor, eps: float) -> torch.Tensor:

@@ -37,7 +37,7 @@ def gains(x: torch.Tensor, shift: GraphShift | torch.Tensor, taps: torch.Tensor)
     return y
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Design:
     r"""An NVGF-based estimator :math:`\hat y = H(S) x + c` of a pointwise function, one for each feature.
 
