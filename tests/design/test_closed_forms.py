@@ -177,7 +177,7 @@ def test_bad_input(random_graph):
         iid_design(3, 1, "relu", stats.norm(loc=1))
     with pytest.raises(ValueError, match="positive, finite variance"):
         iid_design(3, 1, "relu", stats.cauchy())
-    with pytest.raises(ValueError, match="num_nodes must be an integer of at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_nodes must be a whole number of at least 1, got 0"):
         iid_design(0, 1)
     S = random_graph(4)
     with pytest.raises(ValueError, match="density must hold 4 finite non-negative numbers"):

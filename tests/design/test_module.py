@@ -96,7 +96,7 @@ def test_integers_of_any_kind(random_graph):
     assert approximate_operator(torch.eye(6), S, two).taps.shape == (3, 6)
     assert iid_design(np.int64(6), two).order == stationary_design(S, torch.exp, two).order == 2
     for order in (1.5, "2", np.float64(2), -1):
-        with pytest.raises(ValueError, match="order must be an integer of at least 0, got"):
+        with pytest.raises(ValueError, match="order must be a whole number of at least 0, got"):
             iid_design(6, order)
 
 
@@ -109,9 +109,9 @@ def test_designs_are_compared_as_objects(random_graph):
 
 
 def test_bad_input(random_graph):
-    with pytest.raises(ValueError, match="order must be an integer of at least 0, got -1"):
+    with pytest.raises(ValueError, match="order must be a whole number of at least 0, got -1"):
         DesignedActivation(-1, 6, 3)
-    with pytest.raises(ValueError, match="num_nodes must be an integer of at least 1"):
+    with pytest.raises(ValueError, match="num_nodes must be a whole number of at least 1"):
         DesignedActivation(1, 0, 3)
     with pytest.raises(ValueError, match="activation must be one of"):
         DesignedActivation(1, 6, 3, "reul")

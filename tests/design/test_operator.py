@@ -146,5 +146,5 @@ def test_bad_input(random_graph):
         approximate_operator(lambda x: x[:2], S, 1)
     with pytest.raises(TypeError, match="operator must be a tensor or a function, got str"):
         approximate_operator("B", S, 1)
-    with pytest.raises(ValueError, match="order must be an integer"):
+    with pytest.raises(ValueError, match="order must be a whole number"):
         approximate_operator(torch.eye(5), S, -1)

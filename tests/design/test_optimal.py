@@ -301,7 +301,7 @@ def test_bad_input(random_graph):
         optimal_taps([], S, 1)
     with pytest.raises(ValueError, match="signals: none were given"):
         optimal_taps(x[:0], S, 1)
-    with pytest.raises(ValueError, match="order must be an integer of at least 0, got -1"):
+    with pytest.raises(ValueError, match="order must be a whole number of at least 0, got -1"):
         optimal_taps(x, S, -1)
     with pytest.raises(ValueError, match="activation must be one of relu, tanh"):
         optimal_taps(x, S, 1, "rleu")
@@ -319,7 +319,7 @@ def test_bad_input(random_graph):
         optimal_taps(Moments("relu").update(x), S, 1, "tanh")
     with pytest.raises(ValueError, match="moments have 5 nodes, the shift has 6"):
         optimal_taps(Moments("relu").update(x), random_graph(6), 1)
-    with pytest.raises(ValueError, match="order must be an integer"):
+    with pytest.raises(ValueError, match="order must be a whole number"):
         design_from_moments(Moments("relu").update(x), S, 1.5)
     with pytest.raises(ValueError, match=r"x must have shape.*ending in \(5, 1\)"):
         optimal_taps(x, S, 1)(x[..., [0, 0]], S)

@@ -194,8 +194,8 @@ class FilterCase:
     @pytest.mark.parametrize(
         ("name", "value", "message"),
         [
-            ("in_features", 0, "in_features must be at least 1, got 0"),
-            ("out_features", -1, "out_features must be at least 1, got -1"),
+            ("in_features", 0, "in_features must be a whole number of at least 1, got 0"),
+            ("out_features", -1, "out_features must be a whole number of at least 1, got -1"),
             ("order", -1, "order must be a whole number of at least 0, got -1"),
             ("order", 1.5, "order must be a whole number of at least 0, got 1.5"),
         ],

@@ -125,13 +125,13 @@ def test_bad_input(random_graph):
     with pytest.raises(ValueError, match=r"x must have shape \(\.\.\., 5, features\)"):
         band_energy(torch.zeros(4, 1), S)
     for bands in (0, 2.5):
-        with pytest.raises(ValueError, match=f"bands must be an integer of at least 1, got {bands}"):
+        with pytest.raises(ValueError, match=f"bands must be a whole number of at least 1, got {bands}"):
             band_energy(x, S, bands)
     with pytest.raises(ValueError, match="ascending edges"):
         band_energy(x, S, torch.tensor([1.0, 0.0]))
-    with pytest.raises(ValueError, match="order must be an integer of at least 1, got 0"):
+    with pytest.raises(ValueError, match="order must be a whole number of at least 1, got 0"):
         band_energy(x, S, order=0)
-    with pytest.raises(ValueError, match="probes must be an integer of at least 1, got 0"):
+    with pytest.raises(ValueError, match="probes must be a whole number of at least 1, got 0"):
         spectral_density(S, probes=0)
     with pytest.raises(ValueError, match="x must be finite"):
         band_energy(torch.full((5, 1), torch.nan), S)

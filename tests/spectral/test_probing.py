@@ -130,9 +130,9 @@ def test_bad_input(random_graph):
     S = random_graph(5)
     with pytest.raises(ValueError, match="amplitude must be positive, got 0"):
         probe(torch.relu, S, amplitude=0)
-    with pytest.raises(ValueError, match="features must be an integer of at least 1, got 0"):
+    with pytest.raises(ValueError, match="features must be a whole number of at least 1, got 0"):
         probe(torch.relu, S, features=0)
-    with pytest.raises(ValueError, match=r"batch_size must be an integer of at least 1, got 0\.5"):
+    with pytest.raises(ValueError, match=r"batch_size must be a whole number of at least 1, got 0\.5"):
         probe(torch.relu, S, batch_size=0.5)
     with pytest.raises(ValueError, match=r"module must return graph signals \(batch, nodes, out\).*got \(5,\)"):
         probe(lambda x: x.sum((1, 2)), S)

@@ -115,9 +115,9 @@ def test_fit_recovers_taps_and_takes_the_least_where_there_are_many():
 
 def test_bad_input(random_graph):
     points = torch.zeros(3)
-    with pytest.raises(ValueError, match="order must be an integer of at least 0, got -1"):
+    with pytest.raises(ValueError, match="order must be a whole number of at least 0, got -1"):
         vandermonde(points, -1)
-    with pytest.raises(ValueError, match=r"order must be an integer of at least 0, got 1\.5"):
+    with pytest.raises(ValueError, match=r"order must be a whole number of at least 0, got 1\.5"):
         vandermonde(points, 1.5)
     with pytest.raises(ValueError, match="points must have shape"):
         vandermonde(torch.zeros(2, 2), 1)

@@ -65,7 +65,7 @@ def test_prints_as_a_table(random_graph):
 
 def test_bad_input(random_graph):
     S, taps = random_graph(5), torch.ones(2, 5)
-    with pytest.raises(ValueError, match="trials must be an integer of at least 1, got 0"):
+    with pytest.raises(ValueError, match="trials must be a whole number of at least 1, got 0"):
         stability_study(taps, S, trials=0)
     with pytest.raises(ValueError, match="signals must not be zero"):
         stability_study(taps, S, signals=torch.zeros(2, 5, 1))

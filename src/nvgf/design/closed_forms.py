@@ -8,11 +8,11 @@ from typing import Any
 import torch
 
 from nvgf.design.activations import Pointwise, pointwise
-from nvgf.design.arguments import whole_number
 from nvgf.design.expectations import distribution_moments, gaussian_moments
 from nvgf.design.result import Design
 from nvgf.design.solve import solve_systems
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 from nvgf.spectral.responses import vandermonde
 from nvgf.spectral.spectrum import Spectrum, as_spectrum
 

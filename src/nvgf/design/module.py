@@ -10,10 +10,10 @@ import torch
 from torch import nn
 
 from nvgf.design.activations import Pointwise, pointwise
-from nvgf.design.arguments import whole_number
 from nvgf.design.optimal import optimal_taps
 from nvgf.design.result import Design, gains
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 
 OPTIONS = frozenset(
     name for name, value in signature(optimal_taps).parameters.items() if value.kind == value.KEYWORD_ONLY

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import torch
 
-from nvgf.design.arguments import whole_number
 from nvgf.design.regression import rounding
 from nvgf.design.solve import ROWS_RTOL, solve_rows
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 from nvgf.spectral.inputs import analysis_shift
 
 CHUNK = 8_000_000

@@ -8,12 +8,12 @@ from dataclasses import replace
 import torch
 
 from nvgf.design.activations import Pointwise
-from nvgf.design.arguments import whole_number
 from nvgf.design.moments import Moments, Shrinkage
 from nvgf.design.regression import NodeMoments, rounding
 from nvgf.design.result import Design
 from nvgf.design.solve import RTOL, solve_systems
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 from nvgf.spectral.inputs import analysis_shift
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import torch
 
 from nvgf.design.activations import Pointwise, apply_pointwise, pointwise
-from nvgf.design.arguments import whole_number
 from nvgf.design.result import Design
 from nvgf.design.solve import RTOL, solve_systems
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 from nvgf.spectral.inputs import analysis_shift, check_signals
 
 CHUNK = 32_000_000

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
 import torch
 
 from nvgf.filters.bank import Shift, bank, steps
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 
 Function = TypeVar("Function", bound=Callable[..., torch.Tensor])
 
@@ -47,7 +47,7 @@ def shifts(x: torch.Tensor, shift: Shift, order: int) -> torch.Tensor:
                 [0., 1., 0.],
                 [1., 0., 1.]])
     """
-    check_order(order)
+    order = whole_number("order", order, 0)
     check_signals(x, shift)
     return torch.stack([_nodes_last(step, x.shape) for step in steps(_nodes_first(x), shift, order)])
 
@@ -124,12 +124,6 @@ def _nodes_first(x: torch.Tensor) -> torch.Tensor:
 def _nodes_last(y: torch.Tensor, shape: torch.Size) -> torch.Tensor:
     """Undo :func:`_nodes_first` for signals that had ``shape``, as a view: a next filter finds it in order."""
     return y.transpose(0, 1).reshape(*shape[:-1], y.shape[-1])
-
-
-def check_order(order: int) -> None:
-    """Raise unless ``order`` is a whole number, at least 0."""
-    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
-        raise ValueError(f"order must be a whole number of at least 0, got {order!r}")
 
 
 def check_signals(x: torch.Tensor, shift: Shift) -> None:

@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from nvgf.filters.bank import Shift
-from nvgf.filters.functional import check_order, lsi, node_variant
+from nvgf.filters.functional import lsi, node_variant
+from nvgf.graph.checks import whole_number
 
 
 class _Filter(nn.Module):
@@ -29,14 +30,10 @@ class _Filter(nn.Module):
         dtype: torch.dtype | None,
     ) -> None:
         super().__init__()
-        for name, value in (("in_features", in_features), ("out_features", out_features)):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
-        check_order(order)
-        self.in_features = in_features
-        self.out_features = out_features
-        self.order = int(order)
-        shape = (order + 1, *tap_shape, in_features, out_features)
+        self.in_features = whole_number("in_features", in_features, 1)
+        self.out_features = whole_number("out_features", out_features, 1)
+        self.order = whole_number("order", order, 0)
+        shape = (self.order + 1, *tap_shape, self.in_features, self.out_features)
         self.taps = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
         self.bias = nn.Parameter(torch.empty(out_features, device=device, dtype=dtype)) if bias else None
         self.reset_parameters()

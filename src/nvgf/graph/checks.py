@@ -1,14 +1,32 @@
-"""Checks that name the argument, shared by all constructors of a shift."""
+"""Checks that name the argument."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 SYMMETRY_TOLERANCE = 1e-5
 """Largest ``|S_ij - S_ji|`` of a symmetric matrix, relative to its largest entry: float32 rounding passes."""
+
+
+def whole_number(name: str, value: Any, least: int) -> int:
+    """Return a whole number of any type, numpy's too, as an ``int``, or raise and name the argument.
+
+    Example:
+        >>> whole_number("order", np.int64(2), 0)
+        2
+    """
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return number
 
 
 def check_square(shape: Sequence[int], what: str = "matrix") -> None:

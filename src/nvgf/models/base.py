@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from torch import nn
 
 from nvgf.design.activations import ACTIVATIONS, pointwise
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 
 ReadoutKind = Literal["all", "shared"]
 
@@ -34,17 +34,6 @@ class Prepared:
     def __getitem__(self, samples: torch.Tensor | slice) -> Prepared:
         """Return the same for some of the samples."""
         return Prepared(self.features[samples], self.shift)
-
-
-def positive(argument: str, value: Any) -> int:
-    """Return a whole number of at least 1, or say which argument is none."""
-    try:
-        number = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise ValueError(f"{argument} must be a whole number of at least 1, got {value!r}")
-    return number
 
 
 def named_activation(activation: str) -> str:
@@ -94,9 +83,9 @@ class GraphModel(nn.Module, ABC):
         layers = list(features) if isinstance(features, Sequence) and not isinstance(features, str) else [features]
         if not layers:
             raise ValueError("features is empty: an architecture has at least one layer")
-        widths = tuple(positive("features", width) for width in layers)
+        widths = tuple(whole_number("features", width, 1) for width in layers)
         sizes = {"num_nodes": num_nodes, "in_features": in_features, "outputs": outputs}
-        sizes = {argument: positive(argument, value) for argument, value in sizes.items()}
+        sizes = {argument: whole_number(argument, value, 1) for argument, value in sizes.items()}
         if readout not in ("all", "shared"):
             raise ValueError(f"readout must be 'all' or 'shared', got {readout!r}")
         if not 0 <= dropout < 1:

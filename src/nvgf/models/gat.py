@@ -10,6 +10,7 @@ from torch import nn
 
 from nvgf.design.activations import pointwise
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 from nvgf.models.base import GraphModel, ReadoutKind, named_activation
 from nvgf.models.support import neighbourhoods
 
@@ -101,8 +102,7 @@ class GAT(GraphModel):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        if isinstance(heads, bool) or not isinstance(heads, int) or heads < 1:
-            raise ValueError(f"heads must be a whole number of at least 1, got {heads!r}")
+        heads = whole_number("heads", heads, 1)
         super().__init__(
             num_nodes,
             in_features,

@@ -10,6 +10,7 @@ from torch import nn
 
 from nvgf.filters import LSIFilter, NodeVariantFilter, lsi
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 from nvgf.models.base import GraphModel, Prepared, ReadoutKind
 from nvgf.models.basis import Basis, basis_shifts, check_basis
 
@@ -38,7 +39,7 @@ class PolynomialModel(GraphModel):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        options: dict[str, Any] = {"order": order, "basis": basis, "bias": bias}
+        options: dict[str, Any] = {"order": whole_number("order", order, 0), "basis": basis, "bias": bias}
         super().__init__(
             num_nodes,
             in_features,
@@ -51,7 +52,7 @@ class PolynomialModel(GraphModel):
             dtype=dtype,
         )
         check_basis(basis)
-        self.order = order
+        self.order = options["order"]
         self.basis: Basis = basis
         inputs = (in_features, *self.widths[:-1])
         self.filters = nn.ModuleList(

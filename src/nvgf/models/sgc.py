@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nvgf.filters.functional import check_order
+from nvgf.graph.checks import whole_number
 from nvgf.models.gcn import GCN
 
 
@@ -37,9 +37,7 @@ class SGC(GCN):
         **options: Any,
     ) -> None:
         super().__init__(num_nodes, in_features, features, **options)
-        check_order(order)
-        self.order = order
-        self.config["order"] = order
+        self.order = self.config["order"] = whole_number("order", order, 0)
 
     @property
     def hops(self) -> int:

@@ -16,7 +16,8 @@ import numpy as np
 import torch
 
 from nvgf.graph import GraphShift
-from nvgf.spectral.inputs import analysis_shift, whole_number
+from nvgf.graph.checks import whole_number
+from nvgf.spectral.inputs import analysis_shift
 from nvgf.spectral.interval import spectral_interval
 from nvgf.spectral.responses import Interval, checked_interval
 

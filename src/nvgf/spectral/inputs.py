@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import torch
@@ -68,22 +67,6 @@ def filter_bank(filter: Any, num_nodes: int) -> torch.Tensor:
     if taps.ndim == 3:
         return taps[:, None].expand(-1, num_nodes, -1, -1)
     return taps
-
-
-def whole_number(name: str, value: Any, least: int) -> int:
-    """Return an integer of any type as an ``int``, or raise and name the argument.
-
-    Example:
-        >>> whole_number("order", torch.tensor(3), 1)
-        3
-    """
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or number < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-    return number
 
 
 def check_signals(x: torch.Tensor, num_nodes: int, what: str = "signals") -> torch.Tensor:

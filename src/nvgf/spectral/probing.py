@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from nvgf.graph import GraphShift
-from nvgf.spectral.inputs import whole_number
+from nvgf.graph.checks import whole_number
 from nvgf.spectral.spectrum import Spectrum
 from nvgf.spectral.transfer import Creation, creation_of_energy
 

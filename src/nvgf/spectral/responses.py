@@ -12,7 +12,8 @@ from typing import Any, Literal
 import torch
 
 from nvgf.graph import GraphShift
-from nvgf.spectral.inputs import analysis_shift, filter_bank, whole_number
+from nvgf.graph.checks import whole_number
+from nvgf.spectral.inputs import analysis_shift, filter_bank
 from nvgf.spectral.spectrum import Spectrum, as_spectrum
 
 Basis = Literal["monomial", "chebyshev"]

@@ -15,8 +15,9 @@ import torch
 from scipy import sparse
 
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 from nvgf.spectral.eigenspaces import canonical_basis, group_numbers
-from nvgf.spectral.inputs import analysis_shift, whole_number
+from nvgf.spectral.inputs import analysis_shift
 
 TOLERANCE = 1e-10
 """Eigenvalues nearer than this, relative to the spectral radius, are one frequency (float64 shifts)."""

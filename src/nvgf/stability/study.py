@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from nvgf.graph import GraphShift
+from nvgf.graph.checks import whole_number
 from nvgf.graph.perturb import Perturbation
-from nvgf.spectral.inputs import analysis_shift, filter_bank, whole_number
+from nvgf.spectral.inputs import analysis_shift, filter_bank
 from nvgf.stability.bounds import (
     lipschitz_bound,
     operator_change,

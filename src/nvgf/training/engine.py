@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from nvgf.graph.checks import whole_number
 from nvgf.training.checkpoint import Checkpoint
 from nvgf.training.design import designed, gcnn_job
 from nvgf.training.job import Job, Result
@@ -149,8 +150,8 @@ def _checked(jobs: Sequence[Job], **limits: int | None) -> list[Job]:
     if isinstance(jobs, Job) or not all(isinstance(job, Job) for job in jobs):
         raise TypeError("jobs must be a sequence of Job; fit() trains a single one")
     for name, limit in limits.items():
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-            raise ValueError(f"{name} must be a whole number of at least 1, got {limit!r}")
+        if limit is not None:
+            whole_number(name, limit, 1)
     return list(jobs)
 
 
