@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from nvgf.authorship import FunctionWords, build_corpus, scan_folder, skeleton
+from nvgf.authorship import Entry, FunctionWords, build_corpus, scan_folder, skeleton
 from nvgf.authorship.build import book_skeletons, known_cuts
 
 SENTENCE = "The cat of the house, which had seen all of it, went to the door and upon the step. "
@@ -57,6 +57,41 @@ def test_bad_files_are_reported_and_the_others_processed(books):
         assert str(books / file) in errors[file]
 
 
+def test_a_book_that_is_there_twice_is_taken_once(books):
+    frame = "The Project Gutenberg eBook\n*** START OF THE PROJECT GUTENBERG EBOOK X ***\n\n{}\n"
+    (books / "ann/9.txt").write_text(frame.format(SENTENCE.upper() * 31))  # the skeleton of ann/2.txt
+    (books / "cy").mkdir()
+    (books / "cy/1.txt").write_bytes((books / "ann/1.txt").read_bytes())
+    for jobs in (1, 2):
+        result = build_corpus(books, scan_folder(books), words=WORDS, size=100, jobs=jobs)
+        assert [book.file for book in result.corpus.books] == ["ann/1.txt", "ann/2.txt", "bob/1.txt"]
+        errors = {report.file: report for report in result.errors}
+        assert errors["ann/9.txt"].error == "ann/9.txt: holds the same text as ann/2.txt, which is kept"
+        assert errors["cy/1.txt"].error == "cy/1.txt: holds the same text as ann/1.txt, which is kept"
+        assert errors["cy/1.txt"].num_excerpts == 0
+        assert result.corpus.authors == ("ann", "bob")
+
+
+def test_warnings_are_told_apart_from_notes(books):
+    (books / "bob/2.txt").write_bytes(("“The café” of it. " * 200).encode() + b"\xff And the end of it.")
+    result = build_corpus(books, scan_folder(books), words=WORDS, size=100)
+    reports = {report.file: report for report in result.reports}
+    assert reports["ann/1.txt"].warnings == ()
+    (warning,) = reports["bob/1.txt"].warnings
+    assert warning.startswith("has no END mark")
+    assert any(note.startswith("credits") for note in reports["bob/1.txt"].notes)
+    assert reports["bob/2.txt"].warnings == ("is UTF-8 but for 1 bad bytes, which were taken for spaces",)
+    assert set(reports["bob/1.txt"].warnings) < set(reports["bob/1.txt"].notes)
+
+
+def test_a_known_passage_that_is_not_found_is_a_warning(tmp_path):
+    (tmp_path / "poe.txt").write_text(SENTENCE * 20)
+    entry = Entry("poe", "Works 1", "poe.txt", pg_id=2147)
+    (report,) = build_corpus(tmp_path, [entry], words=WORDS, size=100).reports
+    assert len(report.warnings) == 1
+    assert report.warnings[0].startswith("appreciation and lives of Poe by others: not found")
+
+
 def test_what_is_dropped_is_reported(books):
     result = build_corpus(books, scan_folder(books), words=WORDS, size=100)
     notes = {report.file: report.notes for report in result.reports}["bob/1.txt"]
@@ -98,6 +133,11 @@ def test_no_usable_file_at_all(books):
 def test_bad_jobs(books):
     with pytest.raises(ValueError, match="jobs must be at least 1, got 0"):
         build_corpus(books, scan_folder(books), jobs=0)
+
+
+def test_a_bad_size_is_told_before_any_book_is_read(books):
+    with pytest.raises(ValueError, match=r"^size must be at least 1 word, got 0$"):
+        build_corpus(books, scan_folder(books), size=0, progress=lambda report: pytest.fail("a book was read"))
 
 
 def test_other_encodings_are_reported(tmp_path):

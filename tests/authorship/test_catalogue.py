@@ -1,7 +1,7 @@
 import pytest
 
 from nvgf.authorship import Entry, read_catalogue, scan_folder
-from nvgf.authorship.catalogue import check_authors
+from nvgf.authorship.catalogue import check_authors, unlisted
 
 
 def write(folder, *files):
@@ -17,6 +17,18 @@ def test_a_folder_is_scanned(tmp_path):
         ("ann", "1-emma", "ann/1-emma.txt"),
         ("bob", "2", "bob/2.txt.gz"),
     ]
+
+
+def test_suffixes_in_capitals_are_books_too(tmp_path):
+    write(tmp_path, "ann/EMMA.TXT", "ann/LETTERS.Txt.GZ")
+    found = [(entry.title, entry.file) for entry in scan_folder(tmp_path)]
+    assert found == [("EMMA", "ann/EMMA.TXT"), ("LETTERS", "ann/LETTERS.Txt.GZ")]
+
+
+def test_books_that_are_not_listed_are_known(tmp_path):
+    write(tmp_path, "ann/1.txt", "ann/deep/3.txt", "top.TXT", "notes.md", "bob/2.txt.gz")
+    assert unlisted(tmp_path, scan_folder(tmp_path)) == ("ann/deep/3.txt", "top.TXT")
+    assert unlisted(tmp_path, [Entry("a", "b", "./ann//1.txt")]) == ("ann/deep/3.txt", "bob/2.txt.gz", "top.TXT")
 
 
 def test_two_folders_of_one_name(tmp_path):
@@ -53,7 +65,18 @@ def test_a_catalogue_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("author,title\n", "the catalogue has no column file"),
+        ("author,title\n", "the catalogue has no column file; its header is 'author,title'"),
+        ("author;title;file\na;b;c\n", "no column author, title, file; its header is 'author;title;file'"),
+        ("author,title,file\na,b,x.txt\n\n\na,,y.txt\n", "line 5: title is empty"),
+        (
+            "author,title,file\na,b,ann/x.txt\na,c,./ann//x.txt\n",
+            r"'./ann//x.txt' is listed .* \(also as 'ann/x.txt'\)",
+        ),
+        ("author,title,file\na,b,../x.txt\n", "line 2: the file '../x.txt' lies outside the folder of books"),
+        ("author,title,file\na,b,ann/../../x.txt\n", "line 2: the file .* lies outside the folder of books"),
+        ("author,title,file\na,b,/etc/x.txt\n", "line 2: the file '/etc/x.txt' lies outside the folder of books"),
+        ("author,title,file\na,b,C:\\x.txt\n", "line 2: the file .* lies outside the folder of books"),
+        ("author,title,file\na,b,..\\x.txt\n", "line 2: the file .* lies outside the folder of books"),
         ("", "the catalogue has no column author, title, file"),
         ("author,title,file\n", "there are no books"),
         ("author,title,file\na,,x.txt\n", "line 2: title is empty"),

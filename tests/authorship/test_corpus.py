@@ -98,6 +98,41 @@ def test_a_truncated_file_is_refused(saved, length):
         parse_corpus(saved[1][:length], "a.npz")
 
 
+@pytest.mark.parametrize("method", [99, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_DEFLATED])
+def test_members_packed_otherwise_are_refused_with_the_reason(saved, method):
+    data = bytearray(saved[1])
+    for signature, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        at = data.find(signature)
+        while at >= 0:
+            data[at + offset : at + offset + 2] = method.to_bytes(2, "little")
+            at = data.find(signature, at + 4)
+    with pytest.raises(ValueError, match=r"^a.npz: not a corpus file, or a truncated or damaged one \(.+\)"):
+        parse_corpus(bytes(data), "a.npz")
+
+
+def outcome(data: bytes) -> str:
+    try:
+        parse_corpus(data, "a.npz")
+    except ValueError as error:
+        return str(error)
+    return "a.npz: read"
+
+
+def test_any_damage_to_the_frame_is_refused_by_name(saved):
+    for position in range(saved[1].index(b"PK\x01\x02"), len(saved[1])):
+        for flip in (0x01, 0x80, 0xFF):
+            broken = bytearray(saved[1])
+            broken[position] ^= flip
+            assert outcome(bytes(broken)).startswith("a.npz: ")
+
+
+def test_a_broken_header_of_a_member_is_refused(saved):
+    contents = members(saved[1])
+    broken = contents["sizes.npy"].replace(b"}", b"(", 1)
+    with pytest.raises(ValueError, match=r"a.npz: the corpus file is damaged or tampered with"):
+        parse_corpus(packed({**contents, "sizes.npy": broken}), "a.npz")
+
+
 def test_every_flipped_byte_of_the_stream_is_noticed(saved):
     contents = members(saved[1])
     stream = contents["stream.npy"]

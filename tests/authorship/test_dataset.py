@@ -1,8 +1,19 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from nvgf.authorship import AuthorshipDataset, Corpus, load_corpus, network, support
+from nvgf.authorship import (
+    AuthorshipDataset,
+    Corpus,
+    FunctionWords,
+    build_corpus,
+    load_corpus,
+    network,
+    scan_folder,
+    support,
+)
 
 AUTHORS = {"ann": [30, 25, 20, 25], "bob": [40, 30, 30], "cy": [40, 40]}
 SETTINGS = [
@@ -79,6 +90,84 @@ def test_the_parts_are_what_they_say(make_corpus):
     assert data.task.loss == "cross-entropy"
     assert data.task.node is None
     assert repr(data).startswith("AuthorshipDataset('ann', split=2, nodes=")
+
+
+TEXTS = {
+    "ann": "The {a} of the house, which had {b} all of it, went to the door and {c} upon the step; but not before. ",
+    "bob": "And if the {a} should {b}, then with the {c} of many another, or for want of any, it must be so: perhaps! ",
+}
+
+
+def made_up_book(author, number):
+    rng = np.random.default_rng([ord(author[0]), number])
+    fill = ("cat", "with it", "in this", "such", "than the other", "under these", "from both", "none")
+    sentences = [TEXTS[author].format(**dict(zip("abc", rng.choice(fill, 3), strict=True))) for _ in range(100)]
+    return "*** START OF THE PROJECT GUTENBERG EBOOK X ***\n\n" + "".join(sentences)
+
+
+@pytest.fixture(scope="module")
+def own_corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("books")
+    for author in TEXTS:
+        (folder / author).mkdir()
+        for number in range(3):
+            (folder / author / f"{number}.txt").write_text(made_up_book(author, number))
+    return build_corpus(folder, scan_folder(folder), size=100).corpus
+
+
+@pytest.mark.parametrize("scaling", ["paper", "unit-mean", "standard"])
+@pytest.mark.parametrize("size", [None, 100])
+def test_signals_of_a_text_are_those_of_its_excerpts_in_the_data_set(own_corpus, scaling, size):
+    data = AuthorshipDataset(own_corpus, "ann", split=1, scaling=scaling)
+    held = {int(index): x for name, excerpts in data.excerpts.items()
+            for index, x in zip(excerpts, getattr(data, name).x, strict=True)}  # fmt: skip
+    compared = 0
+    for number, book in enumerate(own_corpus.books):
+        signals = data.signals(made_up_book(book.author, int(book.title)), **({"size": size} if size else {}))
+        assert signals.shape == (book.num_excerpts, len(data.words), 1)
+        assert signals.dtype == torch.float32
+        for index, signal in zip(np.flatnonzero(own_corpus.book_of == number), signals, strict=True):
+            if int(index) in held:
+                assert torch.equal(signal, held[int(index)])
+                compared += 1
+    assert compared == len(held) > 80
+
+
+def test_signals_of_a_text_use_the_word_list_of_the_corpus(tmp_path):
+    words = FunctionWords(("house", "door", "step", "cat"), ("",) * 4)
+    for author in TEXTS:
+        (tmp_path / author).mkdir()
+        text = made_up_book(author, 0).replace("want", "house").replace("many", "door")
+        (tmp_path / author / "0.txt").write_text(text)
+    corpus = build_corpus(tmp_path, scan_folder(tmp_path), words=words, size=50).corpus
+    data = AuthorshipDataset(corpus, "ann")
+    signals = data.signals("House, house door. " * 20, size=30)
+    assert signals.shape == (2, len(data.words), 1)
+    expected = {"house": 2 / 3, "door": 1 / 3}
+    np.testing.assert_allclose(signals[0, :, 0], [expected.get(word, 0) for word in data.words], rtol=1e-6)
+
+
+def test_texts_that_have_no_signal(own_corpus):
+    data = AuthorshipDataset(own_corpus, "ann")
+    with pytest.raises(ValueError, match="the text has 3 words; one excerpt of 100 words needs at least 50"):
+        data.signals("Only the end.")
+    absent = next(word for word in own_corpus.words.words if word not in data.words)
+    with pytest.raises(ValueError, match=f"none of the {len(data.words)} words of the graph is in the text"):
+        data.signals(f"{absent} house. " * 100)
+    with pytest.raises(TypeError, match="text must be a str, the text itself, got "):
+        data.signals(Path("a.txt"))
+
+
+def test_an_excerpt_without_words_of_the_graph_has_the_signal_0(make_corpus):
+    corpus = make_corpus(AUTHORS)
+    index = AuthorshipDataset(corpus, "ann").excerpts["train"][-1]
+    symbols = corpus.symbols.copy()
+    symbols[corpus.starts[index] : corpus.starts[index + 1] - 1] = 0
+    blank = Corpus(corpus.words, corpus.books, corpus.full_names, 50, symbols, corpus.sizes.copy())
+    train = AuthorshipDataset(blank, "ann").train
+    assert not train.x[-1].any()
+    torch.testing.assert_close(train.x[:-1].sum(dim=1), torch.ones(len(train) - 1, 1))
+    assert AuthorshipDataset(blank, "ann", scaling="standard").train.x.isfinite().all()
 
 
 def test_signals_of_the_nodes_only():

@@ -121,13 +121,48 @@ def test_an_interrupted_run_is_continued(server, tmp_path):
     assert server.asked[1] == 1
 
 
-def test_a_file_that_was_changed_or_is_unknown_is_fetched_again(server, tmp_path):
+def test_a_file_that_is_not_the_book_is_kept_and_reported_unless_forced(server, tmp_path):
     fetch(server, tmp_path, entry(1))
-    (tmp_path / "ann/1.txt.gz").write_bytes(b"other")
-    assert fetch(server, tmp_path, entry(1))[0].status == "fetched"
-    (tmp_path / LOCK).unlink()
-    assert fetch(server, tmp_path, entry(1))[0].status == "fetched"
-    assert fetch(server, tmp_path, entry(1))[0].status == "present"
+    for other in (b"other", BOOK.format(id=77).encode(), b""):
+        (tmp_path / "ann/1.txt.gz").write_bytes(gzip.compress(other))
+        (report,) = fetch(server, tmp_path, entry(1))
+        assert report.status == "failed"
+        assert report.error.startswith("ann/1.txt.gz: what is there is not the book, and is kept; --force overwrites")
+        assert gzip.decompress((tmp_path / "ann/1.txt.gz").read_bytes()) == other
+    assert server.asked[1] == 1
+    assert fetch(server, tmp_path, entry(1), force=True)[0].status == "fetched"
+    assert check_book(tmp_path / "ann/1.txt.gz", 1) is None
+    assert fetch(server, tmp_path, entry(1), force=True)[0].status == "present"
+
+
+def test_a_book_that_is_there_without_a_record_is_kept_and_recorded(server, tmp_path):
+    (tmp_path / "ann").mkdir()
+    text = BOOK.format(id=1).replace("bright", "dark")
+    (tmp_path / "ann/1.txt").write_text(text)
+    assert fetch(server, tmp_path, entry(1, ".txt"))[0].status == "present"
+    assert (tmp_path / "ann/1.txt").read_text() == text
+    assert "ann/1.txt" in (tmp_path / LOCK).read_text()
+    assert not server.asked
+
+
+def test_a_file_in_place_of_a_folder_stops_only_its_own_books(server, tmp_path):
+    (tmp_path / "bob").write_text("a file")
+    wrong = Entry("bob", "Book 7", "bob/7.txt", pg_id=7)
+    deeper = Entry("bob", "Book 9", "bob/deep/9.txt", pg_id=9)
+    reports = fetch(server, tmp_path, wrong, deeper, entry(1))
+    assert [report.status for report in reports] == ["failed", "failed", "fetched"]
+    assert reports[0].error.endswith("bob is a file, and no folder of books")
+    assert "bob/deep/9.txt: " in reports[1].error
+    assert (tmp_path / "bob").read_text() == "a file"
+
+
+@pytest.mark.parametrize("file", ["../escaped.txt", "ann/../../escaped.txt", "{tmp}/escaped.txt", "..\\escaped.txt"])
+def test_nothing_is_written_outside_the_folder(server, tmp_path, file):
+    file = file.format(tmp=tmp_path)
+    with pytest.raises(ValueError, match="lies outside the folder of books"):
+        fetch(server, tmp_path / "books", entry(1), Entry("eve", "Book 1", file, pg_id=1))
+    assert not server.asked
+    assert not list(tmp_path.rglob("*.txt*"))
 
 
 def test_requests_keep_their_distance(server, tmp_path, monkeypatch):
@@ -152,8 +187,9 @@ def test_a_book_without_a_number(tmp_path):
 
 
 def test_bad_arguments(tmp_path):
-    with pytest.raises(ValueError, match=r"mirror must have \{id\}"):
-        fetch_books([], tmp_path, mirror="http://example.org/")
+    for mirror in ("http://example.org/", "http://example.org/{id}/{name}", "http://example.org/{id}/{0}", "{id}{"):
+        with pytest.raises(ValueError, match=r"mirror must have \{id\} .*, and no other braces, got"):
+            fetch_books([], tmp_path, mirror=mirror)
     with pytest.raises(ValueError, match="attempts must be at least 1, got 0"):
         fetch_books([], tmp_path, attempts=0)
     (tmp_path / LOCK).write_text("[1]")

@@ -65,13 +65,19 @@ def test_a_plain_text_passes_unchanged():
     assert strip_gutenberg(text) == (text, [])
 
 
+def test_nothing_in_brackets_is_dropped_from_a_plain_text():
+    text = "He said [Illustration: of nothing] and [Sidenote: wrote] it.\n\n" + PROSE
+    assert strip_gutenberg(text) == (text, [])
+
+
 def test_a_truncated_book_is_reported():
     body, notes = strip_gutenberg(HEADS["with a space"] + PROSE)
     assert words(body) == words(PROSE)
-    assert any("no END mark" in note for note in notes)
+    assert any("no END mark" in note for note in notes.warnings)
+    assert strip_gutenberg(book())[1].warnings == []
     body, notes = strip_gutenberg(PROSE + "\n" + TAIL)
     assert words(body) == words(PROSE)
-    assert any("no START mark" in note for note in notes)
+    assert any("no START mark" in note for note in notes.warnings)
 
 
 def test_a_closing_line_inside_the_text_does_not_close_it():
@@ -126,6 +132,8 @@ def test_transcribers_notes_at_the_front_are_dropped(note):
         "+----------------+\n| Transcriber's Note and Errata |\n| of to changed |\n+--------+",
         "A NOTE ON THE TEXT\n\nThe manuscript was revised.",
         "BOOKS BY THOMAS NELSON PAGE\n\nROBERT E. LEE",
+        "Books by the Same Author\n\nROBERT E. LEE",
+        "+-------------------------+\n|  BOOKS BY EDITH WHARTON |\n+-------------------------+",
     ],
 )
 def test_notes_and_lists_at_the_back_are_dropped(note):
@@ -133,6 +141,23 @@ def test_notes_and_lists_at_the_back_are_dropped(note):
     body, notes = strip_gutenberg(text)
     assert words(body).rstrip(" +-") == words(" ".join([PROSE] * 20))
     assert any("at the back" in line for line in notes)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "books by Dickens and others lay on the table, and nobody had opened them",
+        "Books by Dickens and others lay on the table, and nobody had opened them",
+        "BOOKS BY DICKENS",  # within a paragraph
+    ],
+)
+def test_an_ordinary_line_about_books_cuts_nothing_off(line):
+    text = (PROSE + "\n\n") * 20 + "Nobody had ever opened any of the old\n" + line + "\nfor many years.\n\n" + PROSE
+    body, notes = strip_gutenberg(HEADS["with a space"] + text + "\n\n" + TAIL)
+    assert words(body) == words(text)
+    assert not any("at the back" in note for note in notes)
+    alone = (PROSE + "\n\n") * 20 + "Books by Dickens lay on the table.\n\n" + PROSE
+    assert words(strip_gutenberg(HEADS["with a space"] + alone + "\n\n" + TAIL)[0]) == words(alone)
 
 
 def test_advertisements_after_the_end_are_dropped_but_not_a_last_piece():
@@ -153,6 +178,55 @@ def test_lists_of_contents_are_dropped(heading):
     assert any("lists of contents" in note for note in notes)
 
 
+VERSE = "\n\n".join(f"Sweet bird {n}\nthat sings in {n} trees" for n in range(1000))
+
+
+@pytest.mark.parametrize("rest", ["", "\n\n" + (PROSE + "\n\n") * 600], ids=["all of it", "a part of it"])
+def test_a_list_of_contents_that_is_a_whole_book_of_verse_is_kept(rest):
+    text = "CONTENTS\n\n" + VERSE + rest
+    body, notes = strip_gutenberg(HEADS["with a space"] + text + "\n\n" + TAIL)
+    assert words(body) == words(text)
+    (warning,) = notes.warnings
+    assert warning.startswith("what looks like a list of contents has 8001 words")
+
+
+def test_a_short_play_is_kept():
+    text = "CONTENTS\n\n" + "\n\n".join(f"KING. A line {n}." for n in range(100)) + "\n\n" + PROSE
+    body, notes = strip_gutenberg(HEADS["with a space"] + text + "\n\n" + TAIL)
+    assert words(body) == words(text)
+    assert notes.warnings
+
+
+def test_paragraphs_that_are_one_line_each_end_a_list_of_contents():
+    text = "\n\n".join([words(PROSE)] * 30)
+    body, notes = strip_gutenberg(HEADS["with a space"] + "CONTENTS\n\nChapter I\n\n" + text + "\n\n" + TAIL)
+    assert words(body) == words(text)
+    assert notes.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("captions", "warnings"), [(8, []), (40, ["19% of the text was dropped as notes, lists, ..."])]
+)
+def test_much_that_is_dropped_is_a_warning(captions, warnings):
+    caption = "[Sidenote: " + "a word " * 18 + "]\n\n"
+    text = (PROSE + "\n\n") * (112 - captions) + (caption + PROSE + "\n\n") * captions
+    found = strip_gutenberg(HEADS["with a space"] + text + TAIL)[1].warnings
+    assert [warning.replace("captions or advertisements", "...") for warning in found] == warnings
+
+
+@pytest.mark.parametrize(("opening", "limit"), [("[Illustration", 150), ("[Transcriber's Note:", 1000)])
+def test_a_bracket_that_is_not_closed_swallows_nothing(opening, limit):
+    front = PROSE + "\n\nA line "
+    text = front + opening + " of\n\n" + (PROSE + "\n\n") * 40 + "a stray ] here [Sidenote: gone]\n\n"
+    body, notes = strip_gutenberg(book(front=text))
+    assert words(body).startswith(words(front + opening + " of " + PROSE))
+    assert words(body).count("It was a bright cold day") == 42
+    assert "gone" not in body
+    assert notes.warnings == [f"the bracket {opening + ' of'!r} is not closed within {limit} words: it is kept"]
+    closed = book(front=front + f"{opening} {'a ' * (limit - 5)}]\n\n")
+    assert words(strip_gutenberg(closed)[0]) == words(front + " " + PROSE)
+
+
 def test_captions_and_side_notes_are_dropped():
     inside = "[Illustration: THE FLUTE. [_See p. 8._ ]]\n\n[Sidenote: The scene.]\n\n[Picture: of a cat]\n\n"
     body, notes = strip_gutenberg(book(front="A TITLE\n\n" + inside + "[Footnote: kept] [a word of the author's]\n\n"))
@@ -167,7 +241,7 @@ def test_cuts_take_out_what_others_wrote():
     body, notes = strip_gutenberg(text, cuts)
     assert words(body) == "PREFACE Mine. " + words(PROSE) + " INTRODUCTION Mine too."
     assert "introduction: 4 words dropped" in notes
-    assert "nowhere: not found (from 'GONE' to ''), nothing dropped" in notes
+    assert notes.warnings == ["nowhere: not found (from 'GONE' to ''), nothing dropped"]
 
 
 def test_a_cut_may_start_at_the_beginning():
@@ -178,3 +252,9 @@ def test_a_cut_may_start_at_the_beginning():
 def test_has_marks():
     assert has_marks(book()) == (True, True)
     assert has_marks("<html>404 not found</html>") == (False, False)
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_line_ends_of_other_systems_change_nothing(end):
+    text = book("CONTENTS\n\nI. One\nII. Two\n\n", "THE END\n")
+    assert strip_gutenberg(text.replace("\n", end)) == strip_gutenberg(text)

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -87,6 +89,19 @@ def test_an_author_network_takes_all_excerpts_of_the_author_and_no_other(make_co
     np.testing.assert_allclose(author_network(corpus, "bob"), expected, rtol=1e-12)
 
 
+def test_a_wide_window_needs_no_more_memory():
+    num_words = 300
+    far = np.zeros(800, np.uint16)
+    far[[0, 700, 799]] = 1, 2, end_symbol(num_words)
+    tracemalloc.start()
+    weights = network(far, num_words, discount=0.99, window=1000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert weights[0, 1] == pytest.approx(0.99**699)
+    assert np.count_nonzero(weights) == 1
+    assert peak < 10 * weights.nbytes  # one network for each distance would be 1000 of them
+
+
 def test_texts_without_pairs_have_no_edges():
     for symbols in ([], [END], [1, END], [1, END, 2, END], [0, 0, END]):
         assert not network(np.array(symbols, np.uint8), NUM_WORDS).any()
@@ -98,8 +113,13 @@ def test_texts_without_pairs_have_no_edges():
         ({"discount": 0.0}, "discount must be above 0 and at most 1, got 0.0"),
         ({"discount": 1.5}, "discount must be above 0 and at most 1, got 1.5"),
         ({"discount": float("nan")}, "discount must be above 0"),
-        ({"window": 0}, "window must be a whole number of at least 1 word, got 0"),
+        ({"window": 0}, "window must be a whole number from 1 to 1000 words, got 0"),
+        ({"window": 1001}, "window must be a whole number from 1 to 1000 words, got 1001"),
         ({"window": 2.5}, "window must be a whole number"),
+        ({"window": 10.0}, "window must be a whole number from 1 to 1000 words, got 10.0"),
+        ({"window": float("inf")}, "window must be a whole number from 1 to 1000 words, got inf"),
+        ({"window": True}, "window must be a whole number from 1 to 1000 words, got True"),
+        ({"window": "10"}, "window must be a whole number from 1 to 1000 words, got '10'"),
     ],
 )
 def test_bad_parameters(options, message, make_corpus):

@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from nvgf.authorship.reading import decode, read_text
+from nvgf.authorship.reading import BAD, DAMAGED_UTF8, decode, read_text
 
 TEXT = "“Café,” she said—‘naïve’."
 
@@ -22,6 +22,28 @@ def test_the_encoding_is_found(data, encoding):
 
 def test_bytes_outside_cp1252_are_latin_1():
     assert decode(b"caf\xe9 \x81") == ("café \x81", "latin-1")
+
+
+def test_a_few_bad_bytes_do_not_spoil_a_utf_8_text(tmp_path):
+    good = ("The café was “closed,” she said—once more. " * 200).encode()
+    damaged = good[:4000] + b"\xff\xe9" + good[4000:]
+    text, encoding = decode(damaged)
+    assert encoding == DAMAGED_UTF8
+    assert text.count(BAD) == 2
+    assert text.replace(BAD, "") == good.decode()
+    (tmp_path / "a.txt").write_bytes(damaged)
+    assert read_text(tmp_path / "a.txt") == (text, DAMAGED_UTF8)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She said so. " * 500 + "“Café,” ‘naïve’ CAFÉ”",  # "É”" is a character of UTF-8 by chance
+        "Caf\u00e9. " * 20 + "na\u00c9\u00a9ve.",
+    ],
+)
+def test_windows_texts_with_a_pair_of_bytes_that_is_utf_8_stay_windows_texts(text):
+    assert decode(text.encode("cp1252")) == (text, "cp1252")
 
 
 @pytest.mark.parametrize("compress", [False, True])

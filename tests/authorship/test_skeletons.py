@@ -29,6 +29,9 @@ END = end_symbol(len(WORDS))
         ("the-of of-day", [0, 0, END]),
         ("the\u00adof wi\u00adthin", [0, 4, END]),
         ("4 of 1842, the", [2, 1, END]),
+        ("the² of³, the₂", [1, 2, 1, END]),
+        ("the\u2010of of\u2011day with\u2010\nin", [0, 0, 4, END]),
+        ("don\u2019t\u2011don't", [0, END]),
         ("", []),
         ("!!! ...", []),
     ],
@@ -40,6 +43,7 @@ def test_the_skeleton_of_small_texts(text, expected):
 def slow_tokens(text):
     """Words and marks, searched for by their pattern."""
     plain = normalized(text).replace("_", "").replace("\u00ad", "")
+    plain = "".join(" " if character.isdigit() else character for character in plain)
     plain = re.sub(r"(?<=[^\W\d_])-\n[ \t]*(?=[^\W\d_])", "", plain)
     found = re.findall(rf"{WORD}|[.?!;:]", plain)
     return ["." if token in ".?!;:" else token for token in found]
@@ -99,9 +103,29 @@ def test_the_size_of_excerpts_is_kept():
 
 
 def test_endless_sentences_are_dropped_and_reported():
-    pieces, notes = split_excerpts(sentences([5] * 20 + [101] + [5] * 20), len(WORDS), 100)
-    assert notes == ["1 endless sentences (lists or an index): 101 words dropped"]
-    assert np.array_equal(np.concatenate(pieces), sentences([5] * 40))
+    pieces, notes = split_excerpts(sentences([5] * 2000 + [1001] + [5] * 2000), len(WORDS), 100)
+    assert notes == ["1 endless sentences (lists or an index): 1001 words dropped"]
+    assert notes.warnings == []
+    assert np.array_equal(np.concatenate(pieces), sentences([5] * 4000))
+
+
+def test_many_words_in_endless_sentences_are_a_warning():
+    _, notes = split_excerpts(sentences([5] * 20 + [1001] + [5] * 20), len(WORDS), 100)
+    assert notes.warnings == ["1 endless sentences (lists or an index): 1001 words dropped"]
+
+
+def test_small_excerpts_keep_long_sentences():
+    pieces, notes = split_excerpts(sentences([5] * 20 + [900] + [5] * 20), len(WORDS), 100)
+    assert np.array_equal(np.concatenate(pieces), sentences([5] * 20 + [900] + [5] * 20))
+    assert notes == []
+    assert len(pieces) <= 11
+    assert max(map(num_words, pieces)) >= 900
+
+
+def test_large_excerpts_keep_sentences_of_their_size():
+    pieces, notes = split_excerpts(sentences([5] * 400 + [1500]), len(WORDS), 2000)
+    assert notes == []
+    assert sum(map(num_words, pieces)) == 3500
 
 
 def test_excerpts_without_function_words_are_dropped_and_reported():
@@ -116,8 +140,8 @@ def test_excerpts_without_function_words_are_dropped_and_reported():
     [
         (np.array([], np.uint8), "the text has 0 words but none of the 4 function words"),
         (np.array([0, 0, END], np.uint8), "the text has 2 words but none of the 4 function words"),
-        (sentences([101]), "the text is one endless sentence: 101 words without any of"),
-        (sentences([101, 300]), "the text is one endless sentence: 300 words"),
+        (sentences([1001]), "the text is one endless sentence: 1001 words without any of"),
+        (sentences([1001, 1300]), "the text is one endless sentence: 1300 words"),
         (sentences([5] * 9), "the text has 45 words; one excerpt of 100 words needs at least 50"),
     ],
 )

@@ -25,6 +25,7 @@ def test_an_own_list_is_read_with_its_categories(tmp_path):
 def test_normalized_composes_and_straightens():
     assert normalized("O’Clock") == "o'clock"
     assert normalized("cafe\u0301") == "café"
+    assert normalized("To\u2011day") == normalized("to\u2010day") == "to-day"
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,7 @@ def test_normalized_composes_and_straightens():
         ("# nothing\n[x]\n", "the list of function words is empty"),
         ("the of the", "the function word 'the' occurs more than once"),
         ("the 4th", "'4th' is not a function word"),
+        ("the m²", "'m²' is not a function word"),
         ("the, of", "'the,' is not a function word"),
     ],
 )

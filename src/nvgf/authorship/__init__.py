@@ -1,6 +1,6 @@
 """From raw books to word adjacency networks, graph signals and data sets for authorship attribution.
 
-The way of a text: :func:`~nvgf.authorship.reading.read_text`, :func:`~nvgf.authorship.gutenberg.strip_gutenberg`,
+The way of a text: :func:`read_text`, :func:`~nvgf.authorship.gutenberg.strip_gutenberg`,
 :func:`skeleton` and :func:`split_excerpts` make excerpts; a :class:`Corpus` holds them; :func:`network` and
 :func:`support` make a graph of some, and :class:`AuthorshipDataset` a learning problem.
 """
@@ -14,6 +14,7 @@ from nvgf.authorship.catalogue import Entry, read_catalogue, scan_folder
 from nvgf.authorship.corpus import Book, Corpus, load_corpus
 from nvgf.authorship.gutenberg import Cut, strip_gutenberg
 from nvgf.authorship.networks import author_network, excerpt_networks, network, support_matrix
+from nvgf.authorship.reading import read_text
 from nvgf.authorship.skeletons import skeleton, split_excerpts
 from nvgf.authorship.splits import Split, split_excerpts_of
 from nvgf.authorship.words import FunctionWords, default_words, load_words
@@ -40,6 +41,7 @@ __all__ = [
     "load_words",
     "network",
     "read_catalogue",
+    "read_text",
     "scan_folder",
     "skeleton",
     "split_excerpts",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib import resources
 from pathlib import Path
@@ -16,20 +17,26 @@ import numpy as np
 from nvgf.authorship.catalogue import Entry, check_authors
 from nvgf.authorship.corpus import Book, Corpus
 from nvgf.authorship.gutenberg import Cut, strip_gutenberg
-from nvgf.authorship.reading import read_text
+from nvgf.authorship.notes import Notes
+from nvgf.authorship.reading import BAD, DAMAGED_UTF8, read_text
 from nvgf.authorship.skeletons import Symbols, end_symbol, skeleton, split_excerpts
 from nvgf.authorship.words import FunctionWords, default_words
 
 
 @dataclass(frozen=True)
 class FileReport:
-    """What became of one file: notes on what was dropped, or the error for which it was left out."""
+    """What became of one file: notes on what was dropped, or the error for which it was left out.
+
+    ``warnings`` are those of the notes that a person should read: the file may be damaged, or too much or too little
+    of it was dropped.
+    """
 
     file: str
     num_words: int = 0
     num_excerpts: int = 0
     notes: tuple[str, ...] = ()
     error: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,21 +65,26 @@ def known_cuts() -> dict[int, tuple[Cut, ...]]:
 
 def book_skeletons(
     path: str | Path, words: FunctionWords, *, size: int = 1000, cuts: Sequence[Cut] = ()
-) -> tuple[list[Symbols], list[str]]:
+) -> tuple[list[Symbols], Notes]:
     """Return the skeletons of the excerpts of one book file, and notes on what was dropped.
 
     Raises:
         ValueError: if the file is not a text, or has too little of one; the message names the file.
     """
     text, encoding = read_text(path)
-    body, notes = strip_gutenberg(text, cuts)
-    if encoding not in ("utf-8", "utf-8-sig"):
-        notes.insert(0, f"read as {encoding}")
+    notes = Notes()
+    if encoding == DAMAGED_UTF8:
+        notes.warn(f"is UTF-8 but for {text.count(BAD)} bad bytes, which were taken for spaces")
+    elif encoding not in ("utf-8", "utf-8-sig"):
+        notes.append(f"read as {encoding}")
+    body, stripped = strip_gutenberg(text, cuts)
+    notes.add(stripped)
     try:
         excerpts, dropped = split_excerpts(skeleton(body, words), len(words), size)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    return excerpts, notes + dropped
+    notes.add(dropped)
+    return excerpts, notes
 
 
 def _process(entry: Entry, folder: Path, words: FunctionWords, size: int) -> tuple[list[Symbols], FileReport]:
@@ -85,7 +97,8 @@ def _process(entry: Entry, folder: Path, words: FunctionWords, size: int) -> tup
         return [], FileReport(entry.file, error=str(error))
     end = end_symbol(len(words))
     num_words = sum(int(np.count_nonzero(excerpt != end)) for excerpt in excerpts)
-    return excerpts, FileReport(entry.file, num_words, len(excerpts), tuple(notes))
+    report = FileReport(entry.file, num_words, len(excerpts), tuple(notes), warnings=tuple(notes.warnings))
+    return excerpts, report
 
 
 def build_corpus(
@@ -99,7 +112,9 @@ def build_corpus(
 ) -> BuildResult:
     """Build a corpus from the books of a folder. A bad file is left out and reported; the others are processed.
 
-    The result does not depend on ``jobs``. ``progress`` is called once per file, in the order of ``entries``.
+    A book that has the same skeleton as another, by whichever author, is left out too: its excerpts would stand in
+    training and in test. The result does not depend on ``jobs``. ``progress`` is called once per file, in the order
+    of ``entries``.
 
     Raises:
         ValueError: if no book at all could be used, or two authors have the same name.
@@ -108,12 +123,14 @@ def build_corpus(
     words = default_words() if words is None else words
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
+    if size < 1:
+        raise ValueError(f"size must be at least 1 word, got {size}")
     check_authors(entries)
     entries = sorted(entries, key=lambda entry: (entry.author, entry.file))
     reports: list[FileReport] = []
     books: list[Book] = []
     pieces: list[Symbols] = []
-    for entry, (excerpts, report) in zip(entries, _results(entries, folder, words, size, jobs), strict=True):
+    for entry, excerpts, report in _without_repeats(entries, _results(entries, folder, words, size, jobs)):
         reports.append(report)
         if progress is not None:
             progress(report)
@@ -139,6 +156,20 @@ def build_corpus(
     sizes = np.array([len(piece) for piece in pieces], np.int64)
     corpus = Corpus(words, tuple(books), dict(sorted(full_names.items())), size, np.concatenate(pieces), sizes)
     return BuildResult(corpus, tuple(reports))
+
+
+def _without_repeats(
+    entries: Sequence[Entry], results: Iterable[tuple[list[Symbols], FileReport]]
+) -> Iterator[tuple[Entry, list[Symbols], FileReport]]:
+    """Yield the results with their entries; the report on a book that was there before becomes an error."""
+    seen: dict[bytes, str] = {}
+    for entry, (excerpts, report) in zip(entries, results, strict=True):
+        if report.error is None:
+            first = seen.setdefault(hashlib.sha256(np.concatenate(excerpts).tobytes()).digest(), entry.file)
+            if first != entry.file:
+                error = f"{entry.file}: holds the same text as {first}, which is kept"
+                report = replace(report, num_words=0, num_excerpts=0, error=error)
+        yield entry, excerpts, report
 
 
 def _results(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import posixpath
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from nvgf.authorship.reading import SUFFIXES
 
@@ -43,6 +44,24 @@ def _key(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold().strip()
 
 
+def _normalized(file: str) -> str:
+    return posixpath.normpath(unicodedata.normalize("NFC", file))
+
+
+def check_inside(file: str) -> None:
+    """Raise unless the path of a book, as a catalogue gives it, stays inside the folder of books.
+
+    Example:
+        >>> check_inside("austen/emma.txt")
+        >>> check_inside("../emma.txt")
+        Traceback (most recent call last):
+        ValueError: the file '../emma.txt' lies outside the folder of books: give a path inside it
+    """
+    windows = PureWindowsPath(file)
+    if PurePosixPath(file).is_absolute() or windows.drive or windows.root or ".." in windows.parts:
+        raise ValueError(f"the file {file!r} lies outside the folder of books: give a path inside it")
+
+
 def check_authors(entries: Sequence[Entry]) -> None:
     """Raise if two authors have names that differ in case or spelling form alone, or one has two full names."""
     seen: dict[str, str] = {}
@@ -59,7 +78,10 @@ def check_authors(entries: Sequence[Entry]) -> None:
 def read_catalogue(path: str | Path) -> tuple[Entry, ...]:
     """Read a catalogue: a UTF-8 CSV file with the columns ``author``, ``title`` and ``file``, and maybe others.
 
-    Paths in ``file`` are relative to the folder of books. A missing ``work`` is the book itself.
+    Paths in ``file`` are relative to the folder of books, and inside it. A missing ``work`` is the book itself.
+
+    Raises:
+        ValueError: naming the file and the line, if it is no such catalogue or lists a file twice.
     """
     path = Path(path)
     try:
@@ -67,32 +89,52 @@ def read_catalogue(path: str | Path) -> tuple[Entry, ...]:
             reader = csv.DictReader(stream)
             missing = [name for name in ("author", "title", "file") if name not in (reader.fieldnames or ())]
             if missing:
-                raise ValueError(f"{path}: the catalogue has no column {', '.join(missing)}; see {', '.join(COLUMNS)}")
-            rows = list(reader)
+                raise ValueError(
+                    f"{path}: the catalogue has no column {', '.join(missing)}; its header is "
+                    f"{','.join(reader.fieldnames or ())!r}, and columns are {', '.join(COLUMNS)}, between commas"
+                )
+            rows = [(reader.line_num, row) for row in reader]
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path}: the catalogue must be a CSV file in UTF-8 ({error})") from error
-    entries = []
-    for line, row in enumerate(rows, start=2):
-        where = f"{path}, line {line}"
-        for name in ("author", "title", "file"):
-            if not (row[name] or "").strip():
-                raise ValueError(f"{where}: {name} is empty")
-        entries.append(
-            Entry(
-                author=row["author"].strip(),
-                title=row["title"].strip(),
-                file=row["file"].strip(),
-                full_name=(row.get("full_name") or "").strip(),
-                pg_id=_number(row.get("pg_id"), "pg_id", where),
-                year=_number(row.get("year"), "year", where),
-                work=(row.get("work") or "").strip() or row["title"].strip(),
-            )
-        )
-    return _checked(entries, str(path))
+    return _checked([_entry(row, f"{path}, line {line}") for line, row in rows], str(path))
+
+
+def _entry(row: dict[str, str], where: str) -> Entry:
+    for name in ("author", "title", "file"):
+        if not (row[name] or "").strip():
+            raise ValueError(f"{where}: {name} is empty")
+    try:
+        check_inside(row["file"].strip())
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+    return Entry(
+        author=row["author"].strip(),
+        title=row["title"].strip(),
+        file=row["file"].strip(),
+        full_name=(row.get("full_name") or "").strip(),
+        pg_id=_number(row.get("pg_id"), "pg_id", where),
+        year=_number(row.get("year"), "year", where),
+        work=(row.get("work") or "").strip() or row["title"].strip(),
+    )
+
+
+def unlisted(folder: str | Path, entries: Iterable[Entry]) -> tuple[str, ...]:
+    """Return the book files anywhere in a folder that are none of the entries, as paths relative to it, sorted."""
+    folder = Path(folder)
+    listed = {_normalized(entry.file) for entry in entries}
+    files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if _is_book(path))
+    return tuple(sorted(file for file in files if _normalized(file) not in listed))
+
+
+def _is_book(path: Path) -> bool:
+    return path.name.lower().endswith(SUFFIXES) and path.is_file()
 
 
 def scan_folder(folder: str | Path) -> tuple[Entry, ...]:
-    """List the books of a folder that has one folder per author, one ``.txt`` or ``.txt.gz`` file per book."""
+    """List the books of a folder that has one folder per author, one ``.txt`` or ``.txt.gz`` file per book.
+
+    Files that lie directly in the folder, or deeper, are no books of an author: :func:`unlisted` returns them.
+    """
     folder = Path(folder)
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is not a folder of books")
@@ -104,24 +146,25 @@ def scan_folder(folder: str | Path) -> tuple[Entry, ...]:
             work=path.name,
         )
         for path in sorted(folder.glob("*/*"))
-        if path.is_file() and path.name.endswith(SUFFIXES)
+        if _is_book(path)
     ]
     return _checked(entries, f"{folder} (one folder per author with {' or '.join(SUFFIXES)} files)")
 
 
 def _title(path: Path) -> str:
-    name = path.name
-    for suffix in sorted(SUFFIXES, key=len, reverse=True):
-        name = name.removesuffix(suffix)
-    return name
+    suffix = max((suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), key=len)
+    return path.name[: -len(suffix)]
 
 
 def _checked(entries: list[Entry], where: str) -> tuple[Entry, ...]:
     if not entries:
         raise ValueError(f"{where}: there are no books")
-    files = [entry.file for entry in entries]
-    if len(set(files)) < len(files):
-        double = next(file for file in files if files.count(file) > 1)
-        raise ValueError(f"{where}: the file {double!r} is listed more than once")
+    seen: dict[str, str] = {}
+    for entry in entries:
+        key = _normalized(entry.file)
+        if key in seen:
+            also = f" (also as {seen[key]!r})" if seen[key] != entry.file else ""
+            raise ValueError(f"{where}: the file {entry.file!r} is listed more than once{also}")
+        seen[key] = entry.file
     check_authors(entries)
     return tuple(sorted(entries, key=lambda entry: (entry.author, entry.file)))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import lzma
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
@@ -17,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nvgf.authorship.coding import check_lengths, code_lengths, decode, encode
-from nvgf.authorship.skeletons import OTHER, Symbols, end_symbol, symbol_type
+from nvgf.authorship.skeletons import Symbols, count_words, end_symbol, symbol_type
 from nvgf.authorship.words import FunctionWords
 from nvgf.files import write_atomically
 
@@ -115,10 +118,7 @@ class Corpus:
     @cached_property
     def counts(self) -> NDArray[np.int32]:
         """How often each function word occurs in each excerpt: shape ``(excerpts, words)``."""
-        width = end_symbol(len(self.words)) + 1
-        excerpt = np.repeat(np.arange(len(self), dtype=np.int64), self.sizes)
-        table = np.bincount(excerpt * width + self.symbols, minlength=len(self) * width)
-        return table.reshape(len(self), width)[:, OTHER + 1 : -1].astype(np.int32)
+        return count_words(self.symbols, self.sizes, len(self.words))
 
     @cached_property
     def digest(self) -> str:
@@ -215,17 +215,19 @@ def _embedded() -> Corpus:
 
 def parse_corpus(data: bytes, name: str = "corpus") -> Corpus:
     """Return the corpus held by the bytes of a corpus file; ``name`` is used in messages."""
+    expected = {f"{member}.npy" for member in _MEMBERS}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if set(archive.namelist()) != {f"{member}.npy" for member in _MEMBERS}:
-                raise ValueError(f"{name}: not a corpus file (its members are {', '.join(archive.namelist()[:8])})")
-            contents = {member: archive.read(f"{member}.npy") for member in _MEMBERS}
-    except zipfile.BadZipFile as error:
+            names = archive.namelist()
+            contents = {member: archive.read(member) for member in names} if set(names) == expected else {}
+    except (zipfile.BadZipFile, ValueError, RuntimeError, OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(f"{name}: not a corpus file, or a truncated or damaged one ({error})") from error
+    if not contents:
+        raise ValueError(f"{name}: not a corpus file (its members are {', '.join(names[:8])})")
     try:
         arrays = {
-            member: np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-            for member, content in contents.items()
+            member: np.lib.format.read_array(io.BytesIO(contents[f"{member}.npy"]), allow_pickle=False)
+            for member in _MEMBERS
         }
         meta = json.loads(arrays["meta"].tobytes())
         if meta["format"] != FORMAT:
@@ -247,5 +249,5 @@ def parse_corpus(data: bytes, name: str = "corpus") -> Corpus:
             raise ValueError("the check sum does not fit the contents")
         books = tuple(Book(**book) for book in meta["books"])
         return Corpus(words, books, meta["full_names"], meta["excerpt_size"], symbols, sizes)
-    except (ValueError, KeyError, TypeError, IndexError, OverflowError, MemoryError) as error:
+    except (ValueError, LookupError, TypeError, OverflowError, MemoryError, tokenize.TokenError) as error:
         raise ValueError(f"{name}: the corpus file is damaged or tampered with ({error})") from error

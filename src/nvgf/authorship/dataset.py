@@ -11,10 +11,12 @@ import torch
 from numpy.typing import NDArray
 
 from nvgf.authorship.corpus import Corpus
+from nvgf.authorship.gutenberg import strip_gutenberg
 from nvgf.authorship.networks import DISCOUNT, WINDOW, network
 from nvgf.authorship.shift import support
 from nvgf.authorship.signals import Scaling, fit_scaling, frequencies
-from nvgf.authorship.splits import TEST_SHARE, VALID_SHARE, Negatives, Part, SplitBy, split_excerpts_of
+from nvgf.authorship.skeletons import count_words, skeleton, split_excerpts
+from nvgf.authorship.splits import TEST_SHARE, VALID_SHARE, Negatives, SplitBy, split_excerpts_of
 from nvgf.training.data import Signals, Task
 
 GraphTexts = Literal["train", "train+valid"]
@@ -24,7 +26,7 @@ class AuthorshipDataset:
     """One author against the others: the graph of the author's training excerpts, and labelled signals on it.
 
     The graph, its nodes and the scaling come from training excerpts alone. Each set has as many excerpts by others
-    as by the author; no excerpt is in two sets.
+    as by the author; no excerpt is in two sets. An excerpt that has none of the words of the graph has frequencies 0.
 
     Args:
         corpus: where the excerpts come from.
@@ -49,6 +51,7 @@ class AuthorshipDataset:
             ``(samples,)``, int64, 1 for the author.
         excerpts: the indices, in the corpus, of the samples of ``"train"``, ``"valid"`` and ``"test"``.
         words: the node names.
+        scaling: the map from frequencies of the nodes to signals, fitted to the training excerpts.
         fingerprint: a hash of the corpus and all options; equal fingerprints mean equal numbers.
 
     Example:
@@ -107,23 +110,50 @@ class AuthorshipDataset:
         self.shift = support(weights, words)
         self.words: tuple[str, ...] = self.shift.names or ()
         column = {word: index for index, word in enumerate(words)}
-        nodes = np.array([column[word] for word in self.words])
+        self._columns = np.array([column[word] for word in self.words])
+        self._words, self._size = corpus.words, corpus.excerpt_size
         self.excerpts = {name: getattr(parts, name).excerpts for name in ("train", "valid", "test")}
-        raw = {name: frequencies(corpus, excerpts, nodes) for name, excerpts in self.excerpts.items()}
-        scale = fit_scaling(raw["train"], scaling)
-        self.train = _signals(scale(raw["train"]), parts.train)
-        self.valid = _signals(scale(raw["valid"]), parts.valid)
-        self.test = _signals(scale(raw["test"]), parts.test)
+        counts = {name: corpus.counts[np.ix_(chosen, self._columns)] for name, chosen in self.excerpts.items()}
+        self.scaling = fit_scaling(frequencies(counts["train"]), scaling)
+        self.train = Signals(self._scaled(counts["train"]), torch.from_numpy(parts.train.labels))
+        self.valid = Signals(self._scaled(counts["valid"]), torch.from_numpy(parts.valid.labels))
+        self.test = Signals(self._scaled(counts["test"]), torch.from_numpy(parts.test.labels))
         self.task = Task(self.shift, self.train, self.valid, self.test)
         text = json.dumps([corpus.digest, self.options], sort_keys=True)
         self.fingerprint = hashlib.sha256(text.encode()).hexdigest()
+
+    def signals(self, text: str, size: int | None = None) -> torch.Tensor:
+        """Return the signals of a new text, ready for a model that was trained on this data set.
+
+        The text is treated as a book of the corpus is: what Project Gutenberg added is dropped, the skeleton is cut
+        into excerpts of about ``size`` words (by default those of the corpus: 1,000 in the package's), and the counts
+        over the nodes are normalised and scaled as those of the training excerpts were.
+
+        Shapes:
+            - result: ``(excerpts, nodes, 1)``, float32
+
+        Raises:
+            ValueError: if the text is too short for an excerpt or has none of the words of the graph.
+
+        Example:
+            >>> from nvgf.authorship import load_corpus
+            >>> data = AuthorshipDataset(load_corpus(), "austen")
+            >>> tuple(data.signals("It was the best of times, it was the worst of times. " * 250).shape)
+            (3, 192, 1)
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a str, the text itself, got {type(text).__name__}")
+        symbols = skeleton(strip_gutenberg(text)[0], self._words)
+        pieces, _ = split_excerpts(symbols, len(self._words), self._size if size is None else size)
+        sizes = np.array([len(piece) for piece in pieces], np.int64)
+        return self._scaled(count_words(np.concatenate(pieces), sizes, len(self._words))[:, self._columns])
+
+    def _scaled(self, counts: NDArray[np.int32]) -> torch.Tensor:
+        values = self.scaling(frequencies(counts))
+        return torch.from_numpy(values.astype(np.float32))[:, :, None]
 
     def __repr__(self) -> str:
         return (
             f"AuthorshipDataset({self.author!r}, split={self.options['split']}, nodes={self.shift.num_nodes}, "
             f"train={len(self.train)}, valid={len(self.valid)}, test={len(self.test)})"
         )
-
-
-def _signals(values: NDArray[np.float64], part: Part) -> Signals:
-    return Signals(torch.from_numpy(values.astype(np.float32))[:, :, None], torch.from_numpy(part.labels))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nvgf.authorship.catalogue import Entry
+from nvgf.authorship.catalogue import Entry, check_inside
 from nvgf.authorship.gutenberg import has_marks
 from nvgf.authorship.reading import read_text
 from nvgf.files import write_atomically
@@ -53,6 +53,15 @@ def check_book(path: Path, pg_id: int) -> None:
         raise ValueError(f"{path.name}: is book {number.group(1)} of Project Gutenberg, expected {pg_id}")
 
 
+def check_mirror(mirror: str) -> None:
+    """Raise unless an address has ``{id}`` for the number of the book, and no other placeholder."""
+    rest = mirror.replace("{id}", "")
+    if rest == mirror or "{" in rest or "}" in rest:
+        raise ValueError(
+            f"mirror must have {{id}} where the number of the book goes, and no other braces, got {mirror!r}"
+        )
+
+
 def fetch_books(
     entries: Sequence[Entry],
     folder: str | Path,
@@ -61,18 +70,22 @@ def fetch_books(
     delay: float = DELAY,
     attempts: int = 3,
     timeout: float = 30.0,
+    force: bool = False,
     progress: Callable[[FetchReport], None] | None = None,
 ) -> tuple[FetchReport, ...]:
-    """Fetch the books that are not in ``folder`` yet; what is there and has its recorded check sum is not touched.
+    """Fetch the books that are not in ``folder`` yet; what is there and is the whole book is not touched.
+
+    A file that is there and is not the whole book is reported and kept, or, with ``force``, fetched anew.
 
     An interrupted run is continued by the next. Requests follow one another ``delay`` seconds apart; a failed
     one is repeated after a longer pause, ``attempts`` times in all. A book that cannot be had is reported, the
     others are fetched.
     """
-    if "{id}" not in mirror:
-        raise ValueError(f"mirror must have {{id}} where the number of the book goes, got {mirror!r}")
+    check_mirror(mirror)
     if attempts < 1:
         raise ValueError(f"attempts must be at least 1, got {attempts}")
+    for entry in entries:
+        check_inside(entry.file)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     lock = _Lock(folder / LOCK)
@@ -82,13 +95,13 @@ def fetch_books(
         path = folder / entry.file
         if entry.pg_id is None:
             report = FetchReport(entry.file, "failed", f"{entry.file}: the catalogue gives no pg_id")
-        elif lock.holds(entry.file, path):
-            report = FetchReport(entry.file, "present")
+        elif (known := _without_asking(entry.file, entry.pg_id, path, lock, force)) is not None:
+            report = known
         else:
             if asked:
                 time.sleep(delay)
             asked = True
-            report = _fetch(entry, entry.pg_id, path, mirror, delay, attempts, timeout)
+            report = _fetch(entry.file, entry.pg_id, path, mirror, delay, attempts, timeout)
             if report.status == "fetched":
                 lock.add(entry.file, path)
         reports.append(report)
@@ -97,13 +110,30 @@ def fetch_books(
     return tuple(reports)
 
 
-def _fetch(
-    entry: Entry, pg_id: int, path: Path, mirror: str, delay: float, attempts: int, timeout: float
-) -> FetchReport:
+def _without_asking(file: str, pg_id: int, path: Path, lock: _Lock, force: bool) -> FetchReport | None:
+    """Return the report on a book that is there, or that has no place to go; None if it must be fetched."""
+    if path.parent.exists() and not path.parent.is_dir():
+        return FetchReport(file, "failed", f"{file}: {path.parent} is a file, and no folder of books")
+    if not path.exists():
+        return None
+    if not lock.holds(file, path):
+        try:
+            check_book(path, pg_id)
+        except (ValueError, OSError) as error:
+            kept = f"{file}: what is there is not the book, and is kept; --force overwrites it ({error})"
+            return None if force else FetchReport(file, "failed", kept)
+        lock.add(file, path)
+    return FetchReport(file, "present")
+
+
+def _fetch(file: str, pg_id: int, path: Path, mirror: str, delay: float, attempts: int, timeout: float) -> FetchReport:
     import pooch
     import requests
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        return FetchReport(file, "failed", f"{file}: {failure}")
     partial = path.with_name(f".{pg_id}.part.txt")
     downloader = pooch.HTTPDownloader(headers={"User-Agent": "nvgf corpus fetch"}, timeout=timeout)
     error = ""
@@ -111,11 +141,11 @@ def _fetch(
         if attempt:
             time.sleep(delay * 2**attempt)
         try:
-            downloader(mirror.format(id=pg_id), str(partial), None)
+            downloader(mirror.replace("{id}", str(pg_id)), str(partial), None)
             check_book(partial, pg_id)
             data = partial.read_bytes()
-            write_atomically(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
-            return FetchReport(entry.file, "fetched")
+            write_atomically(path, gzip.compress(data, mtime=0) if path.suffix.lower() == ".gz" else data)
+            return FetchReport(file, "fetched")
         except requests.HTTPError as failure:
             error = str(failure)
             if failure.response is not None and failure.response.status_code in (403, 404, 410):
@@ -124,7 +154,7 @@ def _fetch(
             error = str(failure)
         finally:
             partial.unlink(missing_ok=True)
-    return FetchReport(entry.file, "failed", f"{entry.file}: {error}")
+    return FetchReport(file, "failed", f"{file}: {error}")
 
 
 class _Lock:
@@ -140,7 +170,7 @@ class _Lock:
                 raise ValueError(f"{path}: not a record of fetched books ({error}); delete it to start anew") from error
 
     def holds(self, file: str, path: Path) -> bool:
-        return file in self._sums and path.exists() and _sum(path) == self._sums[file]
+        return file in self._sums and path.is_file() and _sum(path) == self._sums[file]
 
     def add(self, file: str, path: Path) -> None:
         self._sums[file] = _sum(path)

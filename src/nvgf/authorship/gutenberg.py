@@ -1,7 +1,7 @@
 """Taking the author's own text out of a Project Gutenberg file.
 
 A file that has no Project Gutenberg marks at all passes through unchanged, so that any plain text is a book.
-Every function returns what it dropped, in words that a person can read.
+Every function notes what it dropped, in words that a person can read, and warns of what looks wrong.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from nvgf.authorship.notes import Notes
 
 _PROJECT = r"(?:THE|THIS)\s+PROJECT\s+GUTENBERG"
 _START = re.compile(rf"^[ \t]*\*{{3}}[ \t]*START OF {_PROJECT}", re.I | re.M)
@@ -20,6 +22,7 @@ _NOTE_WORD = r"(?:(?:Original )?Transcriber(?:[’']?s[’']?)?|Project Gutenber
 _BRACKETED = re.compile(
     rf"\[\s*(?:{_NOTE_WORD}|Illustrations?|Picture|Sidenote)\b[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]", re.I
 )
+_CAPTION = re.compile(r"\[\s*(?:Illustration|Picture|Sidenote)\b", re.I)
 _NOTE_HEADING = re.compile(rf"^[\W_]*{_NOTE_WORD}\b", re.I)
 _LIST_HEADING = re.compile(
     r"^[\W_]*(?:(?:table of )?contents|(?:list of )?illustrations|the illustrations in this volume.*)[\W_]*$",
@@ -38,11 +41,20 @@ _CREDIT_TAIL = re.compile(
 )
 _FINIS = re.compile(r"\n[ \t]*\n[ \t_*]*(?:THE END|The End|FINIS|Finis)[ \t_.*!]*\n(?=[ \t]*\n|$)")
 
-_BACK_HEADING = re.compile(rf"^[\W_]*(?:{_NOTE_WORD}\b|books by [A-Z]|a note on the text[\W_]*$)", re.I)
+_BACK_HEADING = re.compile(rf"^[\W_]*(?:{_NOTE_WORD}\b|a note on the text[\W_]*$)", re.I)
+_BOOKS_BY = re.compile(r"^[\W_]*(?:BOOKS BY|Books [Bb]y)(?:\s+(?:[A-Z]\S*|and|of|the|same|author\S*))+[\W_]*$")
 _PRICES = re.compile(r"\b(?:12mo|16mo|18mo|8vo|cents|cts\.|vols?\.)|\$\s?\d")
 
+_SENTENCE_END = re.compile(r"[.?!][\"'’”)\]_]*$")
+_CREDITS, _FRONT_NOTES, _LISTS = "credits", "transcriber's notes at the front", "lists of contents and illustrations"
 _FRONT_PARAGRAPHS = 60  # credits and transcriber's notes at the front stand before this paragraph
 _BACK_SHARE = 0.85  # notes and lists at the back begin after this share of the text
+_CAPTION_WORDS = 150  # a bracket that is longer was never closed
+_NOTE_WORDS = 1000  # the same for notes and lists in brackets
+_LIST_WORDS, _LIST_SHARE = 3000, 0.1  # a list of contents that is longer, in words and in its share, is none
+_SHORT_LIST_SHARE = 0.5  # the same for the lists of short texts
+_MUCH, _MUCH_SHARE = 2000, 0.15  # dropping more characters, and a greater share of them, deserves a look
+_LONG_LINE = 200  # characters of a paragraph that is not broken into lines
 
 
 def count_words(text: str) -> int:
@@ -73,37 +85,41 @@ class Cut:
     reason: str
 
 
-def strip_gutenberg(text: str, cuts: Sequence[Cut] = ()) -> tuple[str, list[str]]:
-    """Return the body of a book and notes on what was dropped.
+def strip_gutenberg(text: str, cuts: Sequence[Cut] = ()) -> tuple[str, Notes]:
+    """Return the body of a book and notes on what was dropped, with ``warnings`` about what looks wrong.
 
     Drops the licence before START and after END (old and new marks), credits, transcriber's notes, captions of
-    illustrations, side notes, lists of contents and illustrations, advertisements, and the ``cuts`` asked for.
+    illustrations, side notes, lists of contents and illustrations, advertisements, and the ``cuts`` asked for. Of a
+    text without marks of Project Gutenberg nothing is dropped but the ``cuts``.
 
     Example:
         >>> text = "*** START OF THIS PROJECT GUTENBERG EBOOK X ***\\n\\nProduced by Y\\n\\nOnce upon a time.\\n\\n"
         >>> strip_gutenberg(text + "*** END OF THIS PROJECT GUTENBERG EBOOK X ***\\nlicence")[0].strip()
         'Once upon a time.'
     """
-    notes: list[str] = []
-    body, is_gutenberg = _between_marks(text, notes)
+    notes = Notes()
+    body, is_gutenberg = _between_marks(text.replace("\r\n", "\n").replace("\r", "\n"), notes)
     for cut in cuts:
         body = _without_cut(body, cut, notes)
+    if not is_gutenberg:
+        return body, notes
+    whole = len(body)
     body = _without_brackets(body, notes)
-    if is_gutenberg:
-        body = _without_back(
-            body, notes
-        )  # first, so that notes at the back of a short text are not taken for front ones
-        body = _without_front(body, notes)
+    # The back first, so that notes at the back of a short text are not taken for front ones.
+    body = _without_front(_without_back(body, notes), notes)
+    lost = whole - len(body)
+    if lost > max(_MUCH, _MUCH_SHARE * whole):
+        notes.warn(f"{lost / whole:.0%} of the text was dropped as notes, lists, captions or advertisements")
     return body, notes
 
 
-def _between_marks(text: str, notes: list[str]) -> tuple[str, bool]:
+def _between_marks(text: str, notes: Notes) -> tuple[str, bool]:
     start = _START.search(text)
     old = None if start else _OLD_START.search(text)
     begin = start or old
     if begin is None:
         if end := _END.search(text):
-            notes.append("has an END mark of Project Gutenberg but no START mark: the text before END is kept")
+            notes.warn("has an END mark of Project Gutenberg but no START mark: the text before END is kept")
             return text[: end.start()], True
         return text, False
     first = begin.end()
@@ -113,9 +129,7 @@ def _between_marks(text: str, notes: list[str]) -> tuple[str, bool]:
     if ends:
         last = ends[-1]
     elif start:
-        notes.append(
-            "has no END mark of Project Gutenberg (a truncated file?): the text to the end of the file is kept"
-        )
+        notes.warn("has no END mark of Project Gutenberg (a truncated file?): the text to the end of the file is kept")
         last = len(text)
     else:
         last = len(text)
@@ -125,7 +139,7 @@ def _between_marks(text: str, notes: list[str]) -> tuple[str, bool]:
             last = match.start()
             break
     if old and last == len(text):
-        notes.append("has no closing line of Project Gutenberg: the text to the end of the file is kept")
+        notes.warn("has no closing line of Project Gutenberg: the text to the end of the file is kept")
     dropped = count_words(text[:first]) + count_words(text[last:])
     notes.append(f"header and licence of Project Gutenberg: {dropped} words dropped")
     return text[first:last], True
@@ -146,73 +160,113 @@ def _end_of_mark(text: str, position: int) -> int:
     return len(text) if newline < 0 else newline
 
 
-def _without_cut(body: str, cut: Cut, notes: list[str]) -> str:
+def _without_cut(body: str, cut: Cut, notes: Notes) -> str:
     lines = body.split("\n")
     stripped = [line.strip() for line in lines]
     starts = [i for i, line in enumerate(stripped) if line == cut.start] if cut.start else [0]
     stops = [i for i, line in enumerate(stripped) if line == cut.stop] if cut.stop else [len(lines)]
     first = max((i for i in starts if stops and i < stops[-1]), default=-1)
     if first < 0:
-        notes.append(f"{cut.reason}: not found (from {cut.start!r} to {cut.stop!r}), nothing dropped")
+        notes.warn(f"{cut.reason}: not found (from {cut.start!r} to {cut.stop!r}), nothing dropped")
         return body
     last = min(i for i in stops if i > first)
     notes.append(f"{cut.reason}: {count_words(' '.join(lines[first:last]))} words dropped")
     return "\n".join(lines[:first] + lines[last:])
 
 
-def _without_brackets(body: str, notes: list[str]) -> str:
-    removed = _BRACKETED.findall(body)
-    if removed:
-        words = sum(count_words(passage) for passage in removed)
-        notes.append(f"captions, side notes and bracketed transcriber's notes: {len(removed)}, {words} words dropped")
-        body = _BRACKETED.sub(" ", body)
-    return body
+def _without_brackets(body: str, notes: Notes) -> str:
+    pieces = []
+    kept = position = count = words = 0
+    while match := _BRACKETED.search(body, position):
+        length = count_words(match.group())
+        limit = _CAPTION_WORDS if _CAPTION.match(match.group()) else _NOTE_WORDS
+        if length > limit:
+            opening = match.group()[:40].split("\n")[0]
+            notes.warn(f"the bracket {opening!r} is not closed within {limit} words: it is kept")
+            position = match.start() + 1
+            continue
+        pieces += [body[kept : match.start()], " "]
+        kept = position = match.end()
+        count, words = count + 1, words + length
+    if count:
+        notes.append(f"captions, side notes and bracketed transcriber's notes: {count}, {words} words dropped")
+    return "".join(pieces) + body[kept:]
 
 
 def _is_prose(paragraph: str) -> bool:
-    """Tell running text from titles and lists: two long lines, mostly lower case, with the end of a sentence."""
+    """Tell running text from titles and lists: two long lines, mostly lower case, with the end of a sentence.
+
+    A paragraph that is not broken into lines is one very long line that ends a sentence.
+    """
     lines = [line.strip() for line in paragraph.strip().splitlines()]
     letters = [c for c in paragraph if c.isalpha()]
-    if len(lines) < 2 or not letters or sum(map(len, lines)) < 45 * len(lines) or re.search(r"\s\d+$", lines[0]):
+    if len(lines) == 1 and not (len(lines[0]) >= _LONG_LINE and _SENTENCE_END.search(lines[0])):
+        return False
+    if not letters or sum(map(len, lines)) < 45 * len(lines) or re.search(r"\s\d+$", lines[0]):
         return False
     return sum(c.islower() for c in letters) > 0.85 * len(letters) and bool(re.search(r"[.?!;:]", paragraph))
 
 
-def _without_front(body: str, notes: list[str]) -> str:
+def _without_front(body: str, notes: Notes) -> str:
     paragraphs = re.split(r"(\n[ \t]*(?:\n[ \t]*)+)", body.strip("\n"))
     texts, gaps = paragraphs[::2], [*paragraphs[1::2], ""]
-    drop = [False] * len(texts)
+    kinds = _front_kinds(texts)
+    dropped = dict.fromkeys((_CREDITS, _FRONT_NOTES, _LISTS), 0)
+    for kind, paragraph in zip(kinds, texts, strict=True):
+        if kind is not None:
+            dropped[kind] += count_words(paragraph)
+    listed = sum(len(paragraph) for kind, paragraph in zip(kinds, texts, strict=True) if kind == _LISTS)
+    share = listed / max(sum(map(len, texts)), 1)
+    if share > _SHORT_LIST_SHARE or (dropped[_LISTS] > _LIST_WORDS and share > _LIST_SHARE):
+        notes.warn(
+            f"what looks like a list of contents has {dropped[_LISTS]} words, {share:.0%} of the text (verse, a play?) "
+            "and is kept"
+        )
+        kinds = [None if kind == _LISTS else kind for kind in kinds]
+        dropped[_LISTS] = 0
+    notes.extend(f"{kind}: {words} words dropped" for kind, words in dropped.items() if words)
+    return "".join(text + gap for text, gap, kind in zip(texts, gaps, kinds, strict=True) if kind is None)
+
+
+def _front_kinds(texts: Sequence[str]) -> list[str | None]:
+    """Return, for each paragraph of a book, as what it is dropped from the front, or None."""
+    kinds: list[str | None] = [None] * len(texts)
     in_note = in_list = False
-    dropped = {"credits": 0, "transcriber's notes at the front": 0, "lists of contents and illustrations": 0}
     for i, paragraph in enumerate(texts):
         if i >= _FRONT_PARAGRAPHS and not in_list:
             break
         lines = paragraph.strip().splitlines()
         first = lines[0] if lines else ""
         if i < 20 and (_CREDIT.match(paragraph.strip()) or (i < 6 and _CREDIT_TAIL.search(paragraph))):
-            kind = "credits"
+            kinds[i] = _CREDITS
         elif _NOTE_HEADING.match(first):
-            kind = "transcriber's notes at the front"
+            kinds[i] = _FRONT_NOTES
             in_note = len(lines) == 1  # a heading alone: the note is in the paragraphs that follow
         elif _LIST_HEADING.match(first):
-            kind, in_list, in_note = "lists of contents and illustrations", True, False
+            kinds[i], in_list, in_note = _LISTS, True, False
         elif in_note and _is_prose(paragraph) and i < 20:
-            kind = "transcriber's notes at the front"
+            kinds[i] = _FRONT_NOTES
         elif in_list and not _is_prose(paragraph):
-            kind, in_note = "lists of contents and illustrations", False
+            kinds[i], in_note = _LISTS, False
         else:
             in_note = in_list = False
-            continue
-        drop[i] = True
-        dropped[kind] += count_words(paragraph)
-    notes.extend(f"{kind}: {words} words dropped" for kind, words in dropped.items() if words)
-    return "".join(text + gap for text, gap, out in zip(texts, gaps, drop, strict=True) if not out)
+    return kinds
 
 
-def _without_back(body: str, notes: list[str]) -> str:
+def _is_back_heading(body: str, line: re.Match[str]) -> bool:
+    if _BACK_HEADING.match(line.group()):
+        return True
+    # "Books by ..." may begin an ordinary line: a heading has capitals and follows a line without words.
+    if not _BOOKS_BY.match(line.group()):
+        return False
+    before = body[: line.start()].removesuffix("\n").rsplit("\n", 1)[-1]
+    return not any(character.isalnum() for character in before)
+
+
+def _without_back(body: str, notes: Notes) -> str:
     floor = int(_BACK_SHARE * len(body))
     for match in re.finditer(r"^.*\S.*$", body, re.M):
-        if match.start() >= floor and _BACK_HEADING.match(match.group()):
+        if match.start() >= floor and _is_back_heading(body, match):
             heading, words = match.group().strip(), count_words(body[match.start() :])
             notes.append(f"notes or a publisher's list at the back ({heading!r}): {words} words dropped")
             body = body[: match.start()]

@@ -16,25 +16,34 @@ DISCOUNT = 0.8
 """The discount alpha of the published networks."""
 WINDOW = 10
 """The window D of the published networks: how many following words are looked at."""
+MAX_WINDOW = 1000
+"""The largest window: no sentence of prose has more words."""
 
 
 def _check(discount: float, window: int) -> None:
     if not 0 < discount <= 1:
         raise ValueError(f"discount must be above 0 and at most 1, got {discount}")
-    if window < 1 or window != int(window):
-        raise ValueError(f"window must be a whole number of at least 1 word, got {window}")
+    if isinstance(window, bool) or not isinstance(window, int | np.integer) or not 1 <= window <= MAX_WINDOW:
+        raise ValueError(f"window must be a whole number from 1 to {MAX_WINDOW} words, got {window!r}")
 
 
 def _pairs(symbols: Symbols, num_words: int, window: int) -> Iterator[tuple[NDArray[np.int64], ...]]:
-    """Yield, in batches, all pairs of function words of one sentence at most ``window`` apart: where, from, to, d."""
+    """Yield the pairs of function words of one sentence, distance by distance from 1 on: where, from, to.
+
+    Ends early when no sentence is long enough for a greater distance.
+    """
     end = end_symbol(num_words)
-    where = np.flatnonzero((symbols > OTHER) & (symbols < end))
-    node = symbols[where].astype(np.int64) - 1
-    sentence = np.cumsum(symbols == end)[where]
-    for lag in range(1, min(window, len(where) - 1) + 1):
-        distance = where[lag:] - where[:-lag]
-        near = (distance <= window) & (sentence[lag:] == sentence[:-lag])
-        yield where[:-lag][near], node[:-lag][near], node[lag:][near], distance[near]
+    is_node = (symbols > OTHER) & (symbols < end)
+    ends = np.append(np.flatnonzero(symbols == end), len(symbols))  # where sentences end
+    where = np.flatnonzero(is_node)
+    stop = ends[np.searchsorted(ends, where)]
+    for distance in range(1, window + 1):
+        inside = where + distance < stop
+        where, stop = where[inside], stop[inside]
+        if not len(where):
+            return
+        near = where[is_node[where + distance]]
+        yield near, symbols[near].astype(np.int64) - 1, symbols[near + distance].astype(np.int64) - 1
 
 
 def network(
@@ -61,13 +70,10 @@ def network(
     """
     _check(discount, window)
     cells = num_words * num_words
-    counts = np.zeros(window * cells, np.int64)
-    for _, source, target, distance in _pairs(symbols, num_words, window):
-        counts += np.bincount((distance - 1) * cells + source * num_words + target, minlength=window * cells)
     weights = np.float64(discount) ** np.arange(window)
     total = np.zeros(cells)
-    for weight, count in zip(weights, counts.reshape(window, cells), strict=True):
-        total += weight * count
+    for weight, (_, source, target) in zip(weights, _pairs(symbols, num_words, window), strict=False):
+        total += weight * np.bincount(source * num_words + target, minlength=cells)
     return total.reshape(num_words, num_words)
 
 
@@ -84,10 +90,10 @@ def excerpt_networks(
     symbols = corpus.take(excerpts)
     starts = np.cumsum(corpus.sizes[excerpts]) - corpus.sizes[excerpts]
     rows, columns, values = [], [], []
-    for where, source, target, distance in _pairs(symbols, num_words, window):
+    for distance, (where, source, target) in enumerate(_pairs(symbols, num_words, window)):
         rows.append(np.searchsorted(starts, where, side="right") - 1)
         columns.append(source * num_words + target)
-        values.append(np.float64(discount) ** (distance - 1))
+        values.append(np.full(len(where), np.float64(discount) ** distance))
     shape = (len(excerpts), num_words * num_words)
     if not rows:
         return sparse.csr_array(shape)

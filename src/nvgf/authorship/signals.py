@@ -2,40 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-from nvgf.authorship.corpus import Corpus
 
 Scaling = Literal["paper", "unit-mean", "standard"]
 Values = NDArray[np.float64]
 
 
-def frequencies(corpus: Corpus, excerpts: NDArray[np.int64], nodes: NDArray[np.int64]) -> Values:
-    r"""Return the 1-norm frequencies of the words ``nodes`` in some excerpts: the paper's signals.
+def frequencies(counts: NDArray[np.integer[Any]]) -> Values:
+    r"""Return the 1-norm frequencies of the words of a graph in some excerpts: the paper's signals.
 
     .. math::
         [x]_i = \frac{\sum_{s,e} 1\{\omega^s(e) = v_i\}}{\sum_j \sum_{s,e} 1\{\omega^s(e) = v_j\}}
 
+    An excerpt that has none of the words has the signal 0.
+
     Shapes:
-        - result: ``(len(excerpts), len(nodes))``; each row sums to 1
+        - ``counts``: ``(excerpts, nodes)``, how often each word occurs
+        - result: ``(excerpts, nodes)``; each row sums to 1, or is 0
+
+    Raises:
+        ValueError: if no excerpt has any of the words.
+
+    Example:
+        >>> frequencies(np.array([[1, 3], [0, 0]])).tolist()
+        [[0.25, 0.75], [0.0, 0.0]]
     """
-    counts = corpus.counts[np.ix_(excerpts, nodes)].astype(np.float64)
-    total = counts.sum(axis=1, keepdims=True)
-    if (total == 0).any():
-        bad = int(np.asarray(excerpts)[np.flatnonzero(total[:, 0] == 0)[0]])
-        book = corpus.books[corpus.book_of[bad]]
-        raise ValueError(
-            f"excerpt {bad} ({book.file}, position {corpus.position[bad]}) has none of the {len(nodes)} words of "
-            "the graph, so it has no signal"
-        )
-    return np.asarray(counts / total)
+    values = counts.astype(np.float64)
+    if len(values) and not values.any():
+        raise ValueError(f"none of the {values.shape[1]} words of the graph is in the text, so it has no signal")
+    total = values.sum(axis=1, keepdims=True)
+    return np.asarray(values / np.where(total > 0, total, 1.0))
 
 
-def fit_scaling(train: Values, scaling: Scaling) -> Callable[[Values], Values]:
+@dataclass(frozen=True, eq=False)
+class FittedScaling:
+    """The map that scales signals, with what it knows of the training signals: see :func:`fit_scaling`.
+
+    Shapes:
+        - ``mean``, ``divisor``: ``(nodes,)``; they are used by ``"standard"`` alone
+    """
+
+    scaling: Scaling
+    mean: Values
+    divisor: Values
+
+    def __call__(self, values: Values) -> Values:
+        """Scale signals of shape ``(samples, nodes)``."""
+        if self.scaling == "paper":
+            return values
+        if self.scaling == "unit-mean":
+            return values * values.shape[1]
+        return (values - self.mean) / self.divisor
+
+
+def fit_scaling(train: Values, scaling: Scaling) -> FittedScaling:
     """Return the map that scales signals; what it needs to know it takes from the training signals alone.
 
     ``"paper"`` changes nothing, ``"unit-mean"`` multiplies by the number of nodes (the entries of each signal then
@@ -48,12 +72,7 @@ def fit_scaling(train: Values, scaling: Scaling) -> Callable[[Values], Values]:
         >>> fit_scaling(np.array([[0.25, 0.75], [0.75, 0.25]]), "unit-mean")(np.array([[1.0, 0.0]]))
         array([[2., 0.]])
     """
-    if scaling == "paper":
-        return lambda values: values
-    if scaling == "unit-mean":
-        return lambda values: values * values.shape[1]
-    if scaling == "standard":
-        mean, deviation = train.mean(axis=0), train.std(axis=0)
-        divisor = np.where(deviation > 0, deviation, 1.0)
-        return lambda values: (values - mean) / divisor
-    raise ValueError(f"scaling must be 'paper', 'unit-mean' or 'standard', got {scaling!r}")
+    if scaling not in ("paper", "unit-mean", "standard"):
+        raise ValueError(f"scaling must be 'paper', 'unit-mean' or 'standard', got {scaling!r}")
+    mean, deviation = train.mean(axis=0), train.std(axis=0)
+    return FittedScaling(scaling, mean, np.where(deviation > 0, deviation, 1.0))

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nvgf.authorship.notes import Notes
 from nvgf.authorship.words import FunctionWords, normalized
 
 Symbols = NDArray[np.unsignedinteger[Any]]
 
 OTHER = 0
 """The symbol of a word that is no function word."""
+ENDLESS = 1000
+"""A sentence of more words is no prose."""
 
 _LETTER = rb"[a-z\x80-\xff]"  # of a text in lower case whose characters beyond ASCII are all letters, as UTF-8
 _LINE_HYPHEN = re.compile(rb"-\n[ \t]*(?=" + _LETTER + rb")")
@@ -67,6 +70,24 @@ def skeleton(text: str, words: FunctionWords) -> Symbols:
     return found if found.size == 0 or found[-1] == end else np.append(found, found.dtype.type(end))
 
 
+def count_words(symbols: Symbols, sizes: NDArray[np.int64], num_words: int) -> NDArray[np.int32]:
+    """Count each function word in each of several skeletons.
+
+    Shapes:
+        - ``symbols``: ``(sizes.sum(),)``, the skeletons one after the other
+        - ``sizes``: ``(skeletons,)``, the number of symbols of each
+        - result: ``(skeletons, num_words)``
+
+    Example:
+        >>> count_words(np.array([1, 0, 2, 3, 2, 3], np.uint8), np.array([4, 2]), 2).tolist()
+        [[1, 1], [0, 1]]
+    """
+    width = end_symbol(num_words) + 1
+    which = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+    table = np.bincount(which * width + symbols, minlength=len(sizes) * width)
+    return table.reshape(len(sizes), width)[:, OTHER + 1 : -1].astype(np.int32)
+
+
 def _tokens(text: str) -> list[bytes]:
     """Return the words, as UTF-8, and ``.`` for each mark that ends a sentence.
 
@@ -74,7 +95,7 @@ def _tokens(text: str) -> list[bytes]:
     """
     text = normalized(text).replace("_", "").replace("\u00ad", "")
     for character in set(_BEYOND_ASCII.findall(text)):
-        if not character.isalnum() or character.isdecimal():
+        if not character.isalnum() or character.isdigit():  # a superscript digit is one, and is no decimal
             text = text.replace(character, " ")
     data = _LINE_HYPHEN.sub(_join_after_letter, text.encode())
     data = _LOOSE.sub(b" ", b" " + data.translate(_TABLE)).replace(b".", b" . ")
@@ -87,12 +108,13 @@ def _join_after_letter(match: re.Match[bytes]) -> bytes:
     return b"" if before >= b"\x80" or before.isalpha() else match.group()
 
 
-def split_excerpts(symbols: Symbols, num_words: int, size: int = 1000) -> tuple[list[Symbols], list[str]]:
+def split_excerpts(symbols: Symbols, num_words: int, size: int = 1000) -> tuple[list[Symbols], Notes]:
     """Cut a skeleton into excerpts of about ``size`` words that end at sentence ends, and say what was dropped.
 
     A text of n words gives round(n / size) excerpts of nearly equal length; each cut is made at the sentence end
-    that is nearest to its even place. A sentence of more than ``size`` words is no prose (a list, an index) and is
-    dropped; so is an excerpt without function words.
+    that is nearest to its even place. A sentence of more than 1,000 words, and more than ``size``, is no prose (a
+    list, an index) and is dropped; so is an excerpt without function words. Of excerpts shorter than that, some may
+    be a single long sentence, and there are then fewer.
 
     Raises:
         ValueError: if the text has no function words, is one endless sentence, or is too short for one excerpt.
@@ -100,23 +122,23 @@ def split_excerpts(symbols: Symbols, num_words: int, size: int = 1000) -> tuple[
     if size < 1:
         raise ValueError(f"size must be at least 1 word, got {size}")
     end = end_symbol(num_words)
-    notes: list[str] = []
+    notes = Notes()
     words_before = np.cumsum(symbols != end)
     ends = np.flatnonzero(symbols == end)
     total = int(words_before[-1]) if symbols.size else 0
     if not np.any((symbols > OTHER) & (symbols < end)):
         raise ValueError(f"the text has {total} words but none of the {num_words} function words")
     lengths = np.diff(words_before[ends], prepend=0)
-    endless = lengths > size
+    endless = lengths > max(size, ENDLESS)
     if endless.any():
         if endless.all():
             raise ValueError(
                 f"the text is one endless sentence: {int(lengths.max())} words without any of . ? ! ; : "
-                f"where excerpts of {size} words must end at a sentence end"
+                "where an excerpt must end at a sentence end"
             )
-        notes.append(
-            f"{int(endless.sum())} endless sentences (lists or an index): {int(lengths[endless].sum())} words dropped"
-        )
+        dropped = int(lengths[endless].sum())
+        tell = notes.warn if dropped > 0.1 * total else notes.append
+        tell(f"{int(endless.sum())} endless sentences (lists or an index): {dropped} words dropped")
         symbols = symbols[~np.repeat(endless, np.diff(ends, prepend=-1))]
         words_before = np.cumsum(symbols != end)
         ends = np.flatnonzero(symbols == end)

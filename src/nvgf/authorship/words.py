@@ -12,18 +12,21 @@ from pathlib import Path
 WORD = r"[^\W\d_]+(?:['-][^\W\d_]+)*"
 """A word: a run of letters, with inner apostrophes and hyphens (``don't`` and ``to-day`` are one word each)."""
 
+_PLAIN = (("’", "'"), ("‘", "'"), ("\u2010", "-"), ("\u2011", "-"))
 _MAX_WORDS = 65_000  # symbols of a skeleton are stored in at most 16 bits
 
 
 def normalized(text: str) -> str:
-    """Return ``text`` in lower case, composed (NFC), with straight apostrophes: the form in which words are compared.
+    """Return ``text`` as words are compared: in lower case, composed (NFC), with plain apostrophes and hyphens.
 
     Example:
-        >>> normalized("Don’t")
-        "don't"
+        >>> normalized("Don’t"), normalized("to‑day")
+        ("don't", 'to-day')
     """
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text).replace("’", "'").replace("‘", "'")
+        text = unicodedata.normalize("NFC", text)
+        for fancy, plain in _PLAIN:
+            text = text.replace(fancy, plain)
     return text.lower()
 
 
@@ -49,7 +52,7 @@ class FunctionWords:
             raise ValueError(f"at most {_MAX_WORDS} function words are possible, got {len(self.words)}")
         seen: set[str] = set()
         for word in self.words:
-            if not re.fullmatch(WORD, word) or word != normalized(word):
+            if not re.fullmatch(WORD, word) or word != normalized(word) or any(map(str.isdigit, word)):
                 raise ValueError(
                     f"{word!r} is not a function word: it must be one run of lower-case letters, with inner "
                     "apostrophes or hyphens at most"

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from nvgf.authorship.catalogue import Entry
 
 app = typer.Typer(help="Books, excerpts and word adjacency networks.", no_args_is_help=True)
 
@@ -27,14 +30,14 @@ def build(
     out: Annotated[Path, typer.Option("--out", "-o", help="The corpus file to write.")],
     catalogue: CatalogueFile = None,
     words: WordsFile = None,
-    size: Annotated[int, typer.Option("--size", help="Words of an excerpt.")] = 1000,
+    size: Annotated[int, typer.Option("--size", min=1, help="Words of an excerpt.")] = 1000,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; 0 means all cores.")] = 0,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell what was dropped from each file.")] = False,
 ) -> None:
     """Build a corpus file from books (.txt or .txt.gz).
 
     Without --catalogue, DIR/CATALOG.csv is used if it exists. A file that cannot be used is reported and left out;
-    the exit code is then 1.
+    the exit code is then 1. Warnings about files that are used are always shown and do not change the exit code.
     """
     from rich.console import Console
     from rich.markup import escape
@@ -46,10 +49,13 @@ def build(
 
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is not a folder of books")
+    _check_out(out)
     listed = folder / "CATALOG.csv"
     if catalogue is None and listed.exists():
         catalogue = listed
     entries = read_catalogue(catalogue) if catalogue else scan_folder(folder)
+    if skipped := _skipped(folder, entries, catalogue):
+        typer.echo(skipped, err=True)
     console = Console(stderr=True, soft_wrap=True)
     with Progress(console=console) as bar:
         task = bar.add_task("Reading books", total=len(entries))
@@ -57,9 +63,11 @@ def build(
         def show(report: FileReport) -> None:
             if report.error is not None:
                 console.print(f"[red]left out[/red] {escape(report.error)}", highlight=False)
-            elif verbose:
+            for warning in report.warnings:
+                console.print(f"[yellow]warning[/yellow] {escape(report.file)}: {escape(warning)}", highlight=False)
+            if verbose and report.error is None:
                 console.print(f"{escape(report.file)}: {report.num_excerpts} excerpts", highlight=False)
-                for note in report.notes:
+                for note in (note for note in report.notes if note not in report.warnings):
                     console.print(f"  {escape(note)}", highlight=False)
             bar.advance(task)
 
@@ -79,6 +87,25 @@ def build(
     if result.errors:
         typer.echo(f"{len(result.errors)} of {len(result.reports)} files were left out", err=True)
         raise typer.Exit(1)
+
+
+def _check_out(out: Path) -> None:
+    """Raise, before minutes of work, if a file cannot be written there."""
+    if out.is_dir():
+        raise IsADirectoryError(f"{out} is a folder; name a file to write")
+    if not out.parent.is_dir():
+        raise FileNotFoundError(f"{out} cannot be written: there is no folder {out.parent}")
+
+
+def _skipped(folder: Path, entries: tuple[Entry, ...], catalogue: Path | None) -> str:
+    """Say in one line which book files of a folder are not used; empty if all are."""
+    from nvgf.authorship.catalogue import unlisted
+
+    files = unlisted(folder, entries)
+    if not files:
+        return ""
+    why = f"not listed in {catalogue}" if catalogue else f"not {folder}/AUTHOR/BOOK.txt"
+    return f"book files skipped, {why}: {len(files)}; the first is {files[0]}"
 
 
 @app.command()
@@ -126,7 +153,7 @@ def network(
     out: Annotated[Path, typer.Option("--out", "-o", help="A .csv or .graphml file.")],
     file: CorpusFile = None,
     discount: Annotated[float, typer.Option("--discount", help="Discount per word of distance.")] = 0.8,
-    window: Annotated[int, typer.Option("--window", help="How many following words are looked at.")] = 10,
+    window: Annotated[int, typer.Option("--window", help="How many following words are looked at, up to 1,000.")] = 10,
 ) -> None:
     """Write the directed word adjacency network of all excerpts of an author: source, following word, weight."""
     import numpy as np
@@ -148,17 +175,19 @@ def fetch(
     author: Annotated[list[str] | None, typer.Option("--author", help="Only this author; may be repeated.")] = None,
     mirror: Annotated[str | None, typer.Option("--mirror", help="URL with {id} for the number of the book.")] = None,
     delay: Annotated[float, typer.Option("--delay", min=0.0, help="Seconds between requests.")] = 2.0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are not the whole book.")] = False,
 ) -> None:
     """Fetch the books of a catalogue (by default the package's) from Project Gutenberg.
 
-    What is there already is kept, so an interrupted run can be continued. The exit code is 1 if a book failed.
+    What is there already is kept, so an interrupted run can be continued. A file that is there and is not the whole
+    book counts as failed, and is overwritten with --force only. The exit code is 1 if a book failed.
     """
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import Progress
 
     from nvgf.authorship.catalogue import read_catalogue
-    from nvgf.authorship.fetch import MIRROR, FetchReport, fetch_books
+    from nvgf.authorship.fetch import MIRROR, FetchReport, check_mirror, fetch_books
 
     if catalogue is not None:
         entries = read_catalogue(catalogue)
@@ -170,6 +199,8 @@ def fetch(
         if unknown:
             raise ValueError(f"the catalogue has no author {', '.join(map(repr, unknown))}")
         entries = tuple(entry for entry in entries if entry.author in author)
+    mirror = mirror or MIRROR
+    check_mirror(mirror)
     console = Console(stderr=True, soft_wrap=True)
     with Progress(console=console) as bar:
         task = bar.add_task("Fetching books", total=len(entries))
@@ -179,7 +210,7 @@ def fetch(
                 console.print(f"[red]failed[/red] {escape(report.error)}", highlight=False)
             bar.advance(task)
 
-        reports = fetch_books(entries, folder, mirror=mirror or MIRROR, delay=delay, progress=show)
+        reports = fetch_books(entries, folder, mirror=mirror, delay=delay, force=force, progress=show)
     count = {status: sum(report.status == status for report in reports) for status in ("fetched", "present", "failed")}
     typer.echo(f"{folder}: {count['fetched']} fetched, {count['present']} already there, {count['failed']} failed")
     if count["failed"]:
