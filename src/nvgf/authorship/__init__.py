@@ -7,6 +7,7 @@ The way of a text: :func:`read_text`, :func:`~nvgf.authorship.gutenberg.strip_gu
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from nvgf.authorship.build import BuildResult, FileReport, build_corpus
@@ -20,13 +21,16 @@ from nvgf.authorship.splits import Split, split_excerpts_of
 from nvgf.authorship.words import FunctionWords, default_words, load_words
 
 if TYPE_CHECKING:
+    from nvgf.authorship.attribution import Attributor, Candidate
     from nvgf.authorship.dataset import AuthorshipDataset
     from nvgf.authorship.shift import support
 
 __all__ = [
+    "Attributor",
     "AuthorshipDataset",
     "Book",
     "BuildResult",
+    "Candidate",
     "Corpus",
     "Cut",
     "Entry",
@@ -52,14 +56,16 @@ __all__ = [
 ]
 
 
+_NEED_TORCH = {
+    "Attributor": "attribution",
+    "Candidate": "attribution",
+    "AuthorshipDataset": "dataset",
+    "support": "shift",
+}
+
+
 def __getattr__(name: str) -> Any:
-    # These two need torch. Building a corpus does not, and each of its processes would pay for the import.
-    if name == "AuthorshipDataset":
-        from nvgf.authorship.dataset import AuthorshipDataset
-
-        return AuthorshipDataset
-    if name == "support":
-        from nvgf.authorship.shift import support as function
-
-        return function
+    # Building a corpus needs no torch, and each of its processes would pay for the import.
+    if name in _NEED_TORCH:
+        return getattr(import_module(f"nvgf.authorship.{_NEED_TORCH[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,7 @@ import lzma
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from importlib import resources
@@ -128,6 +128,23 @@ class Corpus:
     def excerpts(self, author: str) -> NDArray[np.int64]:
         """Return the indices of the excerpts of one author."""
         return np.flatnonzero(self.author_of == self.author_index(author))
+
+    def without(self, files: Iterable[str]) -> Corpus:
+        """Return the corpus without some books, by their files: to attribute them as if they were new."""
+        left_out = set(files)
+        if unknown := left_out - {book.file for book in self.books}:
+            raise ValueError(f"files has books that are not in the corpus: {', '.join(sorted(unknown))}")
+        keep = np.array([book.file not in left_out for book in self.books])[self.book_of]
+        books = tuple(book for book in self.books if book.file not in left_out)
+        authors = {book.author for book in books}
+        return Corpus(
+            self.words,
+            books,
+            {author: name for author, name in self.full_names.items() if author in authors},
+            self.excerpt_size,
+            self.symbols[np.repeat(keep, self.sizes)],
+            self.sizes[keep],
+        )
 
     def author_index(self, author: str) -> int:
         """Return the index of an author in ``authors``."""

@@ -1,4 +1,4 @@
-"""``nvgf authorship``: the paper's experiments on authorship attribution."""
+"""``nvgf authorship``: who wrote a text, and the paper's experiments on authorship attribution."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from nvgf.cli.attribute import attribute
 from nvgf.cli.experiment import (
     AnalyseOption,
     DaskOption,
@@ -25,6 +26,7 @@ from nvgf.cli.experiment import (
 )
 
 app = typer.Typer(help="Who wrote it? Both experiments of the paper.", no_args_is_help=True)
+app.command()(attribute)
 
 SplitByOption = Annotated[str | None, typer.Option("--split-by", help="excerpt, as the paper does, or book.")]
 CorpusOption = Annotated[

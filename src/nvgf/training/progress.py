@@ -63,7 +63,7 @@ class ProgressBar:
             return
         share = progress.steps_done / progress.steps
         elapsed = now - self._start
-        left = "" if finished or share == 0 or elapsed < 1 else f", {elapsed / share - elapsed:.0f} s left"
+        left = "" if finished or share < 0.02 or elapsed < 1 else f", {elapsed / share - elapsed:.0f} s left"
         best = best.replace("best", "best validation error")
         print(
             f"{progress.jobs_done} of {progress.jobs} models, {share:.0%}{left}{best}".replace("%", " %"),
