@@ -1,11 +1,14 @@
 """No verdict is hard-coded: results made to order must bring every verdict about."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from nvgf.experiments import make_study
 from nvgf.experiments.authorship_claims import CLAIMS
-from nvgf.experiments.claims import evaluate
+from nvgf.experiments.claims import as_json, evaluate, together
 
 STUDY = make_study("authorship")
 WIDTH = 0.002
@@ -110,7 +113,7 @@ def analysis(**changes):
     flat = model | {"entropy": 0.9}
     single = {"own_share": 1.0, "entropy": 0.0, "active": 0.005}
     austen = {
-        "nodes": 189, "edges": 9812, "train": 1346, "valid": 118, "test": 78,
+        "setting": "paper", "split_by": "excerpt", "nodes": 189, "edges": 9812, "train": 1346, "valid": 118, "test": 78,
         "input_high_share": 0.6, "input_last_share": 0.5, "input_rest_high_share": 0.1, "last_is_positive": True,
         "models": {
             "lsigf": {"last": single, "first": single},
@@ -136,6 +139,88 @@ def test_spectra_and_sizes_are_judged(make_row):
     assert {found[name] for name in (*SPECTRAL, *SIZES)} == {"undecided"}
 
 
+def test_spectra_are_those_of_the_setting_that_is_judged(make_row):
+    rows = rows_with(make_row, PAPER_LIKE, authors=("austen",))
+    rows += [replace(row, setting="scaled", key=f"{row.key} scaled") for row in rows]
+    rows += [replace(row, split_by="book", key=f"{row.key} book") for row in rows]
+    models = analysis()["subjects"]["austen"]["models"]
+    other = {"lsigf": {"last": {"own_share": 0.2}, "first": {}}}
+    shares = {f"input_{name}_share": 0.1 for name in ("high", "last", "rest_high")}
+    both = analysis(others={"scaled/excerpt": {"models": other, **shares}})
+
+    def of(setting, split_by="excerpt"):
+        found = evaluate(rows, both, setting=setting, split_by=split_by)
+        return {verdict.id: verdict.verdict for verdict in found}
+
+    assert of("paper")["spectrum-lsigf"] == of("paper")["input-high"] == "holds"
+    assert of("scaled")["spectrum-lsigf"] == of("scaled")["input-high"] == "does not hold"
+    assert of("scaled")["spectrum-learn"] == "undecided"
+    by_book = of("paper", "book")
+    assert {by_book[name] for name in SPECTRAL} == {"undecided"}
+    assert {by_book[name] for name in SIZES} == {"holds"}
+    assert set(models) == {"lsigf", "gcnn", "learn-nvgf"}
+
+
+def test_half_way_is_not_somewhere_between(make_row):
+    def verdict(design, noise=0.0005, **more):
+        rows = rows_with(make_row, PAPER_LIKE | {"design-nvgf": design}, authors=("austen",), noise=noise)
+        return next(one for one in evaluate(rows, **more) if one.id == "austen-design")
+
+    assert verdict(0.06).verdict == verdict(0.057).verdict == "holds"
+    for near_an_end in (0.0515, 0.0685):
+        assert verdict(near_an_end).verdict == "does not hold"
+    assert verdict(0.0648).verdict == "undecided"
+    assert verdict(0.06, noise=0.012).verdict == "undecided"
+    assert "tolerance 0.25" in verdict(0.06).statistic
+
+
+def test_a_wide_interval_holds_no_printed_percentage(make_row):
+    def verdict(gat, noise):
+        errors = PAPER_LIKE | {"gat": gat}
+        rows = rows_with(make_row, errors, authors=("austen",), noise=noise)
+        return next(one for one in evaluate(rows) if one.id == "austen-learn-gat")
+
+    assert verdict(0.06, 0.0005).verdict == "holds"
+    assert verdict(0.068, 0.0005).verdict == "does not hold"
+    wide = verdict(0.065, 0.006)
+    assert wide.numbers["low"] > 0
+    assert wide.numbers["low"] < 20 < wide.numbers["high"]
+    assert wide.verdict == "undecided"
+
+
+def test_counts_have_intervals_around_what_noise_makes_of_them(make_row):
+    # All authors are alike, but noise moves most means out of the band of 5 %, and resampling moves more.
+    equal = dict.fromkeys(PAPER_LIKE, 0.08)
+    found = {one.id: one.numbers for one in evaluate(rows_with(make_row, equal, noise=0.012))}
+    alike = found["design-alike"]
+    assert alike["observed"] < 21
+    assert alike["low"] <= alike["observed"] < alike["high"] == 21  # the true number
+    for numbers in (found["group-1"], found["group-2"], found["group-3"], alike):
+        assert 0 <= numbers["low"] <= numbers["high"] <= 21
+        assert numbers["low"] == int(numbers["low"])
+
+
+def test_of_several_statements_chance_contradicts_none(make_row):
+    assert together(["holds"] * 3, [1.0, 1.0, 1.0]) == "holds"
+    assert together(["holds", "does not hold", "holds"], [0.9, 0.02, 0.9]) == "undecided"
+    assert together(["holds", "does not hold", "holds"], [0.9, 0.005, 0.9]) == "does not hold"
+    assert together(["does not hold"], [0.02]) == "does not hold"
+    assert together([], []) == "undecided"
+
+
+def test_verdicts_are_json_without_infinite_numbers(make_row):
+    rows = [replace(row, test_error=np.inf) for row in rows_with(make_row, PAPER_LIKE, splits=2)]
+    found = evaluate(rows)
+    assert "Infinity" in json.dumps([one.numbers for one in found]) or "NaN" in json.dumps([v.numbers for v in found])
+
+    def refuse(name):
+        raise AssertionError(name)
+
+    read = json.loads(as_json(found), parse_constant=refuse)
+    assert [one["id"] for one in read] == [one.id for one in found]
+    assert as_json([replace(found[0], numbers={"a": [np.inf, 1.5], "b": -np.inf})]).count("null") == 2
+
+
 def test_every_claim_says_what_where_and_why(make_row):
     found = evaluate(rows_with(make_row, PAPER_LIKE), analysis())
     assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) == len(found)
@@ -153,3 +238,7 @@ def test_claims_are_about_one_setting(make_row):
     assert {verdict.verdict for verdict in scaled} == {"undecided"}
     with pytest.raises(ValueError, match="no rows to test claims on"):
         evaluate([])
+    with pytest.raises(ValueError, match="unknown setting 'scald'; did you mean scaled"):
+        evaluate(rows, setting="scald")
+    with pytest.raises(ValueError, match="unknown way to split 'book'; known are excerpt"):
+        evaluate(rows, split_by="book")

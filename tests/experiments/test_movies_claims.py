@@ -73,6 +73,15 @@ def test_one_target_suffices_to_contradict(change, fails):
     assert {name for name, verdict in found.items() if verdict.verdict == "does not hold"} == fails
 
 
+def test_one_of_many_that_chance_explains_does_not_contradict():
+    # With this error the interval of star-wars alone is beyond the margin, but not among fifteen.
+    change = {**AS_PRINTED, ("star-wars", "lsigf"): 0.9145}
+    found = verdicts(change)["changes-small"]
+    one = found.numbers["star-wars lsigf"]
+    assert one["low"] > 0.015
+    assert found.verdict == "undecided"
+
+
 def test_what_was_not_run_leaves_undecided():
     without = {key: mean for key, mean in AS_PRINTED.items() if not isinstance(key, tuple) and key[:2] != "rm"}
     found = verdicts(without)
@@ -97,7 +106,8 @@ def spectra(**changes):
     }
     facts = {"ratings": 54746, "nodes": 250, "train": 473, "valid": 52, "test": 58, "models": models}
     shares = {"input_high_share": 0.1, "input_last_share": 0.05, "input_rest_high_share": 0.05}
-    return {"star-wars": {**facts, **shares, "last_is_positive": True, **changes}}
+    place = {"setting": "paper", "split_by": "user"}
+    return {"star-wars": {**place, **facts, **shares, "last_is_positive": True, **changes}}
 
 
 def test_sizes_and_spectra():

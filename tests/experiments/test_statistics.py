@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from nvgf.experiments.statistics import Interval, holm, mean_interval, proportion_interval, wilcoxon
+from nvgf.experiments.statistics import Interval, holm, mean_interval, p_outside, proportion_interval, wilcoxon
 
 values = st.lists(st.floats(-10, 10), min_size=2, max_size=30).filter(lambda v: np.std(v) > 1e-3)
 
@@ -38,9 +38,35 @@ def test_a_single_observation_and_infinite_ones_decide_nothing():
         assert not found.excludes_zero
 
 
-def test_equal_differences_have_no_width():
-    assert mean_interval([0.5, 0.5]) == Interval(0.5, 0.5, 0.5, 0.0, 2)
-    assert mean_interval([0.0, 0.0, 0.0]).p == 1.0
+def test_equal_differences_have_no_width_but_for_a_few():
+    assert mean_interval([0.5] * 5) == Interval(0.5, 0.5, 0.5, 0.0, 5)
+    assert mean_interval([0.0] * 5) == Interval(0.0, 0.0, 0.0, 1.0, 5)
+    for n in (2, 3, 4):
+        assert mean_interval([0.5] * n) == Interval(0.5, -math.inf, math.inf, 1.0, n)
+
+
+def test_rounding_is_no_difference():
+    noisy = [0.3 - 0.2, 0.4 - 0.3, 0.7 - 0.6, 0.1, 0.5 - 0.4]
+    assert np.std(noisy) > 0
+    found = mean_interval(noisy)
+    assert (found.low, found.p) == (found.high, 0.0)
+    assert mean_interval(noisy[:4]).p == 1.0
+    assert mean_interval([value - 0.1 for value in noisy]) == Interval(0.0, 0.0, 0.0, 1.0, 5)
+
+
+@settings(deadline=None)
+@given(values, st.floats(-5, 5))
+def test_the_p_value_against_a_bound_is_that_of_the_one_sided_t_test(data, bound):
+    expected = stats.ttest_1samp(data, bound)
+    found = mean_interval(data)
+    assert p_outside(found, below=bound) == pytest.approx(stats.t.sf(expected.statistic, len(data) - 1), abs=1e-9)
+    assert p_outside(found, above=bound) == pytest.approx(stats.t.cdf(expected.statistic, len(data) - 1), abs=1e-9)
+
+
+def test_the_p_value_against_a_bound_of_what_has_no_width_or_no_end():
+    exact, unknown = mean_interval([0.5] * 5), mean_interval([0.5])
+    assert (p_outside(exact, below=0.4), p_outside(exact, below=0.6), p_outside(exact, above=0.6)) == (0.0, 1.0, 0.0)
+    assert p_outside(unknown, below=0.4) == 1.0
 
 
 @settings(deadline=None)

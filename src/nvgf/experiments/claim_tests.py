@@ -6,19 +6,19 @@ one subject they are the differences over its splits, with an interval that allo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
-from nvgf.experiments.claims import Answer, Evidence, Finding, decide
-from nvgf.experiments.statistics import Interval, holm, mean_interval, wilcoxon
-from nvgf.experiments.tables import Summary, difference
+from nvgf.experiments.claims import SIGNIFICANCE, Answer, Evidence, Finding, decide, together
+from nvgf.experiments.statistics import Interval, holm, mean_interval, p_outside, wilcoxon
+from nvgf.experiments.tables import Summary, difference, on_common_splits
 
 Experiment = Literal["comparison", "creation"]
 Test = Callable[[Evidence, Mapping[str, Any]], Finding | None]
-SIGNIFICANCE = 0.05
 FEWEST = 5
 """With fewer subjects a statement about all of them stays undecided."""
 
@@ -26,15 +26,16 @@ FEWEST = 5
 def pairs(
     evidence: Evidence, experiment: Experiment, first: str, second: str, subjects: Iterable[str] | None = None
 ) -> list[tuple[Summary, Summary]]:
-    """Return both models' summaries for every subject that has both."""
+    """Return both models' summaries for every subject that has both, over the splits that both have."""
     found = evidence.comparison if experiment == "comparison" else evidence.creation
     known = dict.fromkeys(subject for subject, _ in found)
     wanted = known if subjects is None else [subject for subject in subjects if subject in known]
-    return [
-        (found[subject, first], found[subject, second])
+    both = [
+        on_common_splits(found[subject, first], found[subject, second])
         for subject in wanted
         if (subject, first) in found and (subject, second) in found
     ]
+    return [pair for pair in both if pair is not None]
 
 
 def gap(evidence: Evidence, both: Sequence[tuple[Summary, Summary]], *, relative: bool = False) -> Interval:
@@ -123,7 +124,8 @@ def ordered(models: Sequence[str], experiment: Experiment, subject: str | None =
 def on_par(first: str, second: str, experiment: Experiment, subjects: Sequence[str] | None = None) -> Test:
     """Test that two models are within ``margin`` (relative) of one another, for each of the subjects.
 
-    Equivalence is shown by an interval inside the margin; an interval that is too wide shows nothing.
+    Equivalence is shown by an interval inside the margin; an interval that is too wide shows nothing. That it fails for
+    one of several subjects is corrected for their number.
     """
 
     def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
@@ -133,35 +135,39 @@ def on_par(first: str, second: str, experiment: Experiment, subjects: Sequence[s
             return None
         groups = [[one] for one in both] if subjects is not None else [both]
         found = [gap(evidence, group, relative=True) for group in groups]
-        verdict = every([decide(one.low, one.high, above=-margin, below=margin) for one in found])
+        verdict, against = within(found, above=-margin, below=margin)
         names = [group[0][0].place.subject if len(group) == 1 else "all" for group in groups]
         texts = [f"{name} {one.scaled(100).text(' %', 0)}" for name, one in zip(names, found, strict=True)]
         text = f"{second} relative to {first}: {', '.join(texts)}; margin {100 * margin:g} %"
         note = "" if subjects is not None else too_few(evidence, len(both))
         numbers = {name: numbers_of(one) for name, one in zip(names, found, strict=True)}
-        return Finding("undecided" if note else verdict, text, numbers, note)
+        return Finding("undecided" if note else verdict, text, numbers, note, against)
 
     return test
 
 
-def by_about(first: str, second: str, experiment: Experiment, subject: str) -> Test:
-    """Test that ``second`` has an error that is larger by about ``percent``, relative to ``first``.
+def within(
+    found: Sequence[Interval], *, above: float = -math.inf, below: float = math.inf
+) -> tuple[Answer, list[float]]:
+    """Judge whether several quantities are all between two bounds; also return the p-values against each."""
+    against = [p_outside(one, above=above, below=below) for one in found]
+    return together([decide(one.low, one.high, above=above, below=below) for one in found], against), against
 
-    It holds if the interval has the printed number and not 0, and does not hold if it lacks the number.
-    """
+
+def by_about(first: str, second: str, experiment: Experiment, subject: str) -> Test:
+    """Test that ``second`` has an error that is larger by ``percent`` up to ``points``, relative to ``first``."""
 
     def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
         both = pairs(evidence, experiment, first, second, [subject])
         if not both or both[0][0].mean == 0:
             return None
         found = gap(evidence, both, relative=True).scaled(100)
-        printed = thresholds["percent"]
-        verdict: Answer = "undecided"
-        if not found.low <= printed <= found.high:
-            verdict = "does not hold"
-        elif found.excludes_zero:
-            verdict = "holds"
-        text = f"{second} relative to {first}: {found.text(' %', 0)} over {found.n} splits; printed {printed:+g} %"
+        printed, points = thresholds["percent"], thresholds["points"]
+        verdict = decide(found.low, found.high, above=printed - points, below=printed + points)
+        text = (
+            f"{second} relative to {first}: {found.text(' %', 0)} over {found.n} splits; printed {printed:+g} %, "
+            f"tolerance {points:g} points"
+        )
         return Finding(verdict, text, numbers_of(found))
 
     return test
@@ -190,42 +196,65 @@ def all_better(first: str, second: str, experiment: Experiment, subjects: Sequen
             f"{sum(sign < 0 for sign in signs)}"
         )
         gains = {pair[0].place.subject: one.mean for pair, one in zip(both, found, strict=True)}
-        return Finding(verdict, text, gains)
+        return Finding(verdict, text, gains, against=[p_outside(one, above=0.0) for one in found])
 
     return test
 
 
 def between(low: str, middle: str, high: str, experiment: Experiment, subject: str) -> Test:
-    """Test that the error of one model lies between those of two others; its place is 0 at ``low``, 1 at ``high``."""
+    """Test that the error of one model lies half-way between those of two others, up to a ``share`` of their gap.
+
+    Its place is 0 at ``low`` and 1 at ``high``; the gap is taken as known.
+    """
 
     def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
-        del thresholds
         lower = pairs(evidence, experiment, low, middle, [subject])
         upper = pairs(evidence, experiment, middle, high, [subject])
         if not lower or not upper:
             return None
-        found = [gap(evidence, lower), gap(evidence, upper)]
-        verdict = every([decide(one.low, one.high, above=0.0) for one in found])
-        whole = upper[0][1].mean - lower[0][0].mean
-        place = f"{found[0].mean / whole:.2f}" if whole else "undefined"
+        sides = [gap(evidence, lower), gap(evidence, upper)]
+        _, against = within(sides, above=0.0)
+        answers = [decide(one.low, one.high, above=0.0) for one in sides]
+        share = thresholds["share"]
+        place = _place_between(evidence, lower[0], upper[0])
+        if place is None:
+            answers.append("undecided")
+        else:
+            answers.append(decide(place.low, place.high, above=0.5 - share, below=0.5 + share))
+            against.append(p_outside(place, above=0.5 - share, below=0.5 + share))
+        told = "undefined" if place is None else place.text()
         texts = [
-            tell(evidence, low, middle, lower, found[0]),
-            tell(evidence, middle, high, upper, found[1]),
-            f"place between them {place} (half-way is 0.5)",
+            tell(evidence, low, middle, lower, sides[0]),
+            tell(evidence, middle, high, upper, sides[1]),
+            f"place between them {told} (half-way is 0.5, tolerance {share:g})",
         ]
-        return Finding(verdict, "; ".join(texts), {"below": found[0].mean, "above": found[1].mean})
+        numbers = {"below": sides[0].mean, "above": sides[1].mean}
+        return Finding(together(answers, against), "; ".join(texts), numbers, against=against)
 
     return test
+
+
+def _place_between(
+    evidence: Evidence, lower: tuple[Summary, Summary], upper: tuple[Summary, Summary]
+) -> Interval | None:
+    """Return where the middle one of three models is from 0 to 1, or ``None`` where the outer two are not in order."""
+    ends = on_common_splits(lower[0], upper[1])
+    if ends is None or ends[1].mean <= ends[0].mean:
+        return None
+    low, middle, high = (dict(zip(one.splits, one.errors, strict=True)) for one in (ends[0], lower[1], ends[1]))
+    whole = ends[1].mean - ends[0].mean
+    values = [0.5 + (middle[split] - (low[split] + high[split]) / 2) / whole for split in ends[0].splits]
+    return mean_interval(values, test_ratio=evidence.study.test_ratio)
 
 
 def size(subject: str, fact: Callable[[Mapping[str, Any]], float]) -> Test:
     """Test that a size of a subject's data is the ``printed`` one, within a relative ``tolerance``."""
 
     def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
-        facts = evidence.analysis.get(subject)
-        if facts is None or "nodes" not in facts:
+        try:
+            found, printed = fact(evidence.analysis.get(subject, {})), thresholds["printed"]
+        except KeyError:
             return None
-        found, printed = fact(facts), thresholds["printed"]
         away = found / printed - 1
         verdict: Answer = "holds" if abs(away) <= thresholds["tolerance"] else "does not hold"
         text = (
@@ -240,10 +269,11 @@ def input_energy(subject: str, half: Literal["upper", "lower"]) -> Test:
     """Test that at least a ``share`` of the energy of a subject's test signals is in a half of the spectrum."""
 
     def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
-        facts = evidence.analysis.get(subject)
-        if facts is None or "input_high_share" not in facts:
+        facts = evidence.analysis.get(subject, {})
+        names = [f"input_{name}_share" for name in ("high", "last", "rest_high")]
+        if any(name not in facts for name in names):
             return None
-        high, last, rest = (facts[f"input_{name}_share"] for name in ("high", "last", "rest_high"))
+        high, last, rest = (facts[name] for name in names)
         share, of_rest = (high, rest) if half == "upper" else (1 - high, 1 - rest)
         bound = thresholds["share"]
         text = (
@@ -277,7 +307,7 @@ def spectrum(subject: str, conditions: Sequence[tuple[str, str, str]], source: s
         told = []
         for model, measure, threshold in conditions:
             # Where nothing was created, there is no place of the largest created content.
-            value = models[model][source].get(measure)
+            value = models[model].get(source, {}).get(measure)
             bound = thresholds[threshold]
             good = value is not None and (value >= bound if threshold.startswith("min") else value <= bound)
             answers.append("holds" if good else "does not hold")

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 from nvgf.experiments.rows import Row
-from nvgf.experiments.study import Study, make_study
+from nvgf.experiments.statistics import holm
+from nvgf.experiments.study import SIZES, Study, check_name, make_study
 from nvgf.experiments.tables import Selection, Summary, comparison, creation_models
 
 Answer = Literal["holds", "does not hold", "undecided"]
+
+
+SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True)
 class Evidence:
     """What a claim is tested on: the rows of one setting and one way to split, and the analyses of the same.
 
-    ``analysis`` has for each subject what :mod:`nvgf.experiments.analysis` writes.
+    ``analysis`` has for each subject what :mod:`nvgf.experiments.analysis` writes, see :func:`analysis_of`.
     """
 
     study: Study
@@ -44,12 +49,16 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of a test: the statistic in words, the numbers it is made of, and the verdict."""
+    """The outcome of a test: the statistic in words, the numbers it is made of, and the verdict.
+
+    ``against`` are one-sided p-values against each of the statements that it is made of, where it is part of another.
+    """
 
     verdict: Answer
     statistic: str
     numbers: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    against: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -99,26 +108,53 @@ def evaluate(
         analysis: the contents of ``analysis.json``; without it what needs spectra is undecided.
         study: by default that of the rows.
         selection: how hyper-parameters are chosen.
-        setting: only this; by default the first of the study's settings that has rows (the paper's own).
-        split_by: only this; by default the first that has rows.
+        setting: only this, one that has rows; by default the first of the study's that has (the paper's own).
+        split_by: only this, one that has rows; by default the first that has.
     """
     rows = list(rows)
     if not rows:
         raise ValueError("there are no rows to test claims on")
     study = study or make_study(rows[0].study)
-    setting = setting or _first(study.settings, {row.setting for row in rows}, "setting")
-    split_by = split_by or _first(study.split_bys, {row.split_by for row in rows}, "way to split")
+    setting = _one_of(setting, study.settings, [row.setting for row in rows], "setting")
+    split_by = _one_of(split_by, study.split_bys, [row.split_by for row in rows], "way to split")
     chosen = [row for row in rows if row.setting == setting and row.split_by == split_by]
-    subjects = (analysis or {}).get("subjects", {})
-    evidence = Evidence(study, chosen, subjects, setting, split_by, selection)
+    found = analysis_of((analysis or {}).get("subjects", {}), setting, split_by, sizes=True)
+    evidence = Evidence(study, chosen, found, setting, split_by, selection)
     return [_verdict(claim, evidence) for claim in study.claims()]
 
 
-def _first(order: Sequence[str], present: set[str], what: str) -> str:
+def _one_of(wanted: str | None, order: Sequence[str], rows: Sequence[str], what: str) -> str:
+    present = dict.fromkeys(rows)
+    if wanted is not None:
+        return check_name(wanted, tuple(present), what)
     for name in order:
         if name in present:
             return name
     raise ValueError(f"the rows have no known {what}: {', '.join(sorted(present))}")
+
+
+def analysis_of(
+    subjects: Mapping[str, Mapping[str, Any]], setting: str, split_by: str, *, sizes: bool = False
+) -> dict[str, Mapping[str, Any]]:
+    """Return the analyses of one setting and one way to split, from the ``subjects`` of ``analysis.json``.
+
+    So a statement about spectra speaks of the same models as one about errors. With ``sizes`` a subject that was
+    analysed otherwise alone has at least the sizes of its data.
+
+    Example:
+        >>> first = {"setting": "paper", "split_by": "excerpt", "nodes": 192, "models": {"gcnn": {}}}
+        >>> analysis_of({"austen": first}, "scaled", "excerpt", sizes=True)
+        {'austen': {'nodes': 192}}
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    for subject, first in subjects.items():
+        same = (first.get("setting"), first.get("split_by")) == (setting, split_by)
+        entry = first if same else first.get("others", {}).get(f"{setting}/{split_by}")
+        if entry is not None:
+            found[subject] = entry
+        elif sizes:
+            found[subject] = {name: first[name] for name in SIZES if name in first}
+    return found
 
 
 def _verdict(claim: Claim, evidence: Evidence) -> Verdict:
@@ -154,3 +190,32 @@ def decide(low: float, high: float, *, above: float = -math.inf, below: float = 
     if low > above and high < below:
         return "holds"
     return "does not hold" if high <= above or low >= below else "undecided"
+
+
+def together(answers: Sequence[Answer], against: Sequence[float]) -> Answer:
+    """Return the verdict on several statements at once, with the one-sided p-values against each of them.
+
+    All must hold. One that is contradicted decides, if it still is after Holm's correction for their number: of many,
+    some go wrong by chance.
+
+    Example:
+        >>> together(["holds", "does not hold"], [0.9, 0.02]), together(["holds", "does not hold"], [0.9, 0.001])
+        ('undecided', 'does not hold')
+    """
+    if any(p < SIGNIFICANCE / 2 for p in holm(against)):
+        return "does not hold"
+    return "holds" if answers and all(answer == "holds" for answer in answers) else "undecided"
+
+
+def as_json(verdicts: Iterable[Verdict]) -> str:
+    """Return verdicts as JSON; numbers that are infinite or none become null."""
+    plain = [_finite(asdict(verdict)) for verdict in verdicts]
+    return json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -8,7 +8,6 @@ from typing import Any
 from nvgf.experiments.claim_tests import (
     Test,
     all_better,
-    every,
     gap,
     input_energy,
     numbers_of,
@@ -16,8 +15,9 @@ from nvgf.experiments.claim_tests import (
     pairs,
     size,
     spectrum,
+    within,
 )
-from nvgf.experiments.claims import Answer, Claim, Evidence, Finding, decide
+from nvgf.experiments.claims import Answer, Claim, Evidence, Finding, together
 from nvgf.experiments.tables import ALIKE
 
 LEARN, GCNN, LSIGF, DESIGN = "learn-nvgf", "gcnn", "lsigf", "design-nvgf"
@@ -28,7 +28,10 @@ PAIRS = {"star-wars": 583, "contact": 509, "fargo": 508, "return-of-the-jedi": 5
 
 
 def _together(tests: Mapping[str, Test]) -> Test:
-    """Test several statements at once; one that nothing is known about leaves the whole undecided, unless it fails."""
+    """Test several statements at once; one that nothing is known about leaves the whole undecided, unless one fails.
+
+    Failures are corrected for the number of all statements that these are made of.
+    """
 
     def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
         found = {name: one(evidence, thresholds) for name, one in tests.items()}
@@ -37,13 +40,14 @@ def _together(tests: Mapping[str, Test]) -> Test:
         verdicts: list[Answer] = ["undecided" if one is None else one.verdict for one in found.values()]
         told = [f"{name}: {'not run' if one is None else one.statistic}" for name, one in found.items()]
         numbers = {name: one.numbers for name, one in found.items() if one is not None}
-        return Finding(every(verdicts), "; ".join(told), numbers)
+        against = [p for one in found.values() if one is not None for p in one.against]
+        return Finding(together(verdicts, against), "; ".join(told), numbers, against=against)
 
     return test
 
 
 def _changes_within(models: Sequence[str]) -> Test:
-    """Test that the changes relative to the GCNN are within ``margin`` for all targets and models."""
+    """Test that the changes relative to the GCNN are within ``margin`` for all targets and models, all at once."""
 
     def test(evidence: Evidence, thresholds: Mapping[str, Any]) -> Finding | None:
         margin = thresholds["margin"]
@@ -54,7 +58,7 @@ def _changes_within(models: Sequence[str]) -> Test:
         }
         if not found:
             return None
-        verdict = every([decide(one.low, one.high, above=-margin, below=margin) for one in found.values()])
+        verdict, against = within(list(found.values()), above=-margin, below=margin)
         if len(found) < len(models) * len(TARGETS) and verdict == "holds":
             verdict = "undecided"
         subject, model = max(found, key=lambda key: abs(found[key].mean))
@@ -63,7 +67,8 @@ def _changes_within(models: Sequence[str]) -> Test:
             f"{inside} of {len(found)} changes are within {100 * margin:g} %; the largest is {model} for {subject}, "
             f"{largest.scaled(100).text(' %', 1)}"
         )
-        return Finding(verdict, text, {f"{s} {m}": numbers_of(one) for (s, m), one in found.items()})
+        numbers = {f"{s} {m}": numbers_of(one) for (s, m), one in found.items()}
+        return Finding(verdict, text, numbers, against=against)
 
     return test
 

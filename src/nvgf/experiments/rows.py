@@ -8,6 +8,19 @@ from typing import Any, NamedTuple
 
 from nvgf.experiments.study import Data, Hyper
 
+DIGITS = 6
+"""The significant digits of errors in a table of results."""
+
+
+def as_written(error: float) -> float:
+    """Return an error with the digits of a table of results.
+
+    Example:
+        >>> as_written(1 / 78)
+        0.0128205
+    """
+    return float(f"{error:.{DIGITS}g}")
+
 
 class Origin(NamedTuple):
     """The fingerprint of a data set and the training protocol: models that differ in them are no repetitions."""

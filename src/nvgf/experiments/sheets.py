@@ -104,7 +104,10 @@ def change_sheet(rows: Iterable[Row], study: Study, selection: Selection = "vali
             )
         )
     columns = (study.subject_noun, "setting", "model", "hyper-parameters", "change", "95 % interval", "mean")
-    note = f"Groups: 1 alike and LSIGF worse, 2 Learn NVGF better, 3 all alike (within 5 %). {_note(selection)}"
+    note = (
+        "Groups: 1 Learn NVGF alike (within 5 %) and LSIGF worse, 2 Learn NVGF better, 3 both alike, none: Learn NVGF "
+        f"worse, or alike and LSIGF better. {_note(selection)}"
+    )
     title = f"Experiment 2: change of the {study.metric.name} relative to {study.reference}"
     return Sheet(title, (*columns, f"{study.reference} mean", "group"), tuple(lines), note, 4)
 

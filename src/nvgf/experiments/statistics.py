@@ -10,13 +10,17 @@ import numpy as np
 from scipy import stats
 
 CONFIDENCE = 0.95
+NOISE = 1e-9
+"""Differences that vary by less, relative to their mean or 1, are taken for equal: it is rounding."""
+FEWEST_EQUAL = 5
+"""Fewer equal differences say nothing about how much others would differ."""
 
 
 @dataclass(frozen=True)
 class Interval:
     """A mean with its confidence interval, the p-value of the mean being 0, and the number of observations.
 
-    With fewer than two observations the interval is the whole line and p is 1.
+    With fewer than two observations, or a few that are equal, the interval is the whole line and p is 1.
     """
 
     mean: float
@@ -61,11 +65,40 @@ def mean_interval(values: Sequence[float], *, test_ratio: float = 0.0, confidenc
     mean = float(data.mean()) if n else math.nan
     if n < 2 or not np.isfinite(data).all():
         return Interval(mean, -math.inf, math.inf, 1.0, n)
-    error = math.sqrt((1 / n + test_ratio) * data.var(ddof=1))
-    if error == 0:
-        return Interval(mean, mean, mean, 1.0 if mean == 0 else 0.0, n)
+    deviation = float(data.std(ddof=1))
+    if deviation <= NOISE * max(1.0, abs(mean)):
+        return _of_equal(mean, n)
+    error = math.sqrt(1 / n + test_ratio) * deviation
     half = error * float(stats.t.ppf((1 + confidence) / 2, n - 1))
     return Interval(mean, mean - half, mean + half, 2 * float(stats.t.sf(abs(mean) / error, n - 1)), n)
+
+
+def _of_equal(mean: float, n: int) -> Interval:
+    """Return the interval of differences that are equal but for rounding: no width, or unknown for a few."""
+    if n < FEWEST_EQUAL:
+        return Interval(mean, -math.inf, math.inf, 1.0, n)
+    exact = mean if abs(mean) > NOISE else 0.0
+    return Interval(exact, exact, exact, 0.0 if exact else 1.0, n)
+
+
+def p_outside(found: Interval, *, above: float = -math.inf, below: float = math.inf) -> float:
+    """Return the one-sided p-value against a mean that lies between two bounds; half of 1 - 95 % decides.
+
+    ``found`` is a 95 % interval of :func:`mean_interval`. One that touches a bound from outside has p = 0.025.
+
+    Example:
+        >>> found = mean_interval([1.0, 2.0, 3.0])
+        >>> round(p_outside(found, below=found.low), 6), round(p_outside(found, above=2.0), 6)
+        (0.025, 0.5)
+    """
+    half = (found.high - found.low) / 2
+    if not math.isfinite(half):
+        return 1.0
+    if half == 0:
+        return 0.0 if found.mean <= above or found.mean >= below else 1.0
+    error = half / float(stats.t.ppf((1 + CONFIDENCE) / 2, found.n - 1))
+    away = max((found.mean - below) / error, (above - found.mean) / error)
+    return float(stats.t.sf(away, found.n - 1))
 
 
 def wilcoxon(values: Sequence[float]) -> float:

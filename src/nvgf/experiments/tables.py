@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from nvgf.experiments.rows import Row
+from nvgf.experiments.rows import Row, as_written
 from nvgf.experiments.statistics import Interval, mean_interval
 from nvgf.experiments.study import Hyper, Study
 
@@ -24,6 +25,9 @@ SELECTION_NOTES: dict[Selection, str] = {
 
 ALIKE = 0.05
 """The paper's bound on a relative variation in performance that counts as comparable."""
+
+EQUAL = 1e-5
+"""Mean errors that differ by less, relative to the least or 1, are equally good where one is chosen."""
 
 
 class Place(NamedTuple):
@@ -91,7 +95,8 @@ class Difference:
 class Change:
     """Change of the mean error of ``summary`` relative to that of the reference: 0.1 is 10 % more errors.
 
-    ``interval`` is that of the paired differences, relative to the reference's mean.
+    Both are over the splits that both have. ``interval`` is that of the paired differences, relative to the reference's
+    mean.
     """
 
     place: Place
@@ -104,7 +109,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Group:
-    """The paper's group of a place: 1, 2 or 3, or 0 where Learn NVGF is worse than the GCNN, for which it has none."""
+    """The paper's group of a place: 1, 2 or 3, or 0 for none, see :func:`groups`."""
 
     place: Place
     number: int
@@ -158,23 +163,39 @@ def summaries(rows: Iterable[Row]) -> list[Summary]:
 def best(candidates: Sequence[Summary], study: Study, selection: Selection = "valid") -> Summary | None:
     """Choose hyper-parameters: the least mean error over the splits, among candidates with the most splits.
 
-    Of equally good ones the smallest model is taken. ``None`` where there is no candidate, or for ``"paper"`` none
-    with the paper's values (the best of these by validation, where the paper gives several).
+    Of equally good ones (within ``EQUAL``) the smallest model is taken: the fewest features, then the lowest order,
+    then the smallest learning rate. Errors are compared as a table of results has them. ``None`` where there is no
+    candidate, or for ``"paper"`` none with the paper's values (the best of these by validation, where the paper gives
+    several).
     """
     if selection not in get_args(Selection):
         raise ValueError(f"selection must be one of {', '.join(get_args(Selection))}, got {selection!r}")
     if selection == "paper":
-        candidates = [c for c in candidates if c.hyper in study.paper_hypers(c.place.subject, c.model)]
+        candidates = [
+            c for c in candidates if c.model in study.models and c.hyper in study.paper_hypers(c.place.subject, c.model)
+        ]
     if not candidates:
         return None
     most = max(candidate.n for candidate in candidates)
+    errors = [
+        (_compared(candidate.errors if selection == "test" else candidate.valid_errors), candidate)
+        for candidate in candidates
+        if candidate.n == most
+    ]
+    least = min(error for error, _ in errors)
+    bound = least + EQUAL * max(1.0, least)
+    return min((candidate for error, candidate in errors if error <= bound), key=_model_size)
 
-    def rank(candidate: Summary) -> tuple[float, ...]:
-        error = candidate.mean if selection == "test" else candidate.valid_mean
-        rate, features, order = (value or 0 for value in candidate.hyper)
-        return (error if math.isfinite(error) else math.inf, features, order, rate)
 
-    return min((candidate for candidate in candidates if candidate.n == most), key=rank)
+def _compared(errors: Sequence[float]) -> float:
+    """Return the mean of errors with the digits of a table of results, so that it and its store choose alike."""
+    mean = float(np.mean([as_written(error) for error in errors]))
+    return mean if math.isfinite(mean) else math.inf
+
+
+def _model_size(summary: Summary) -> tuple[float, ...]:
+    rate, features, order = (value or 0 for value in summary.hyper)
+    return features, order, rate
 
 
 def comparison(rows: Iterable[Row], study: Study, selection: Selection = "valid") -> list[Summary]:
@@ -210,11 +231,29 @@ def creation_models(rows: Iterable[Row], study: Study, selection: Selection = "v
     return sorted(chosen, key=lambda s: (*_rank(s.place, study), study.creation.index(s.model)))
 
 
+def on_common_splits(first: Summary, second: Summary) -> tuple[Summary, Summary] | None:
+    """Return two summaries over the splits that both have, so that their means differ by the paired difference.
+
+    ``None`` where they have no split in common.
+    """
+    common = set(first.splits) & set(second.splits)
+    return (_restricted(first, common), _restricted(second, common)) if common else None
+
+
+def _restricted(summary: Summary, splits: set[int]) -> Summary:
+    kept = [place for place, split in enumerate(summary.splits) if split in splits]
+    return replace(
+        summary,
+        splits=tuple(summary.splits[place] for place in kept),
+        errors=tuple(summary.errors[place] for place in kept),
+        valid_errors=tuple(summary.valid_errors[place] for place in kept),
+    )
+
+
 def difference(first: Summary, second: Summary, study: Study) -> Difference:
     """Return the paired difference of two models of a place, with a t interval that allows for overlapping splits."""
-    of_first = dict(zip(first.splits, first.errors, strict=True))
-    of_second = dict(zip(second.splits, second.errors, strict=True))
-    values = tuple(of_first[split] - of_second[split] for split in sorted(of_first.keys() & of_second.keys()))
+    both = on_common_splits(first, second)
+    values = tuple(a - b for a, b in zip(both[0].errors, both[1].errors, strict=True)) if both else ()
     interval = mean_interval(values, test_ratio=study.test_ratio)
     return Difference(first.place, first.model, second.model, interval, values)
 
@@ -225,9 +264,10 @@ def paired_differences(chosen: Iterable[Summary], study: Study, model: str | Non
     chosen = list(chosen)
     anchors = {summary.place: summary for summary in chosen if summary.model == name}
     return [
-        difference(summary, anchors[summary.place], study)
+        found
         for summary in chosen
         if summary.model != name and summary.place in anchors
+        if (found := difference(summary, anchors[summary.place], study)).differences
     ]
 
 
@@ -236,10 +276,11 @@ def relative_change(rows: Iterable[Row], study: Study, selection: Selection = "v
     chosen = creation_models(rows, study, selection)
     references = {summary.place: summary for summary in chosen if summary.model == study.reference}
     changes = []
-    for summary in chosen:
-        reference = references[summary.place]
-        if summary.model == study.reference:
+    for one in chosen:
+        both = on_common_splits(one, references[one.place])
+        if one.model == study.reference or both is None:
             continue
+        summary, reference = both
         gap = difference(summary, reference, study).interval
         if reference.mean > 0:
             interval, change = gap.scaled(1 / reference.mean), summary.mean / reference.mean - 1
@@ -254,7 +295,8 @@ def groups(changes: Iterable[Change], alike: float = ALIKE) -> list[Group]:
     """Sort places into the paper's groups by the changes of Learn NVGF and LSIGF relative to the GCNN.
 
     Group 1: Learn NVGF within 5 %, LSIGF worse by more. Group 2: Learn NVGF better by more than 5 %. Group 3: both
-    within 5 %, or LSIGF better. Group 0, which the paper does not have: Learn NVGF worse by more than 5 %.
+    within 5 %. Group 0, which the paper does not have: Learn NVGF worse by more than 5 %, or it alone within 5 % and
+    LSIGF better by more.
     """
     found: dict[Place, dict[str, float]] = {}
     for change in changes:
@@ -263,9 +305,20 @@ def groups(changes: Iterable[Change], alike: float = ALIKE) -> list[Group]:
     for place, of_model in found.items():
         if {"learn-nvgf", "lsigf"} <= of_model.keys():
             learn, lsigf = of_model["learn-nvgf"], of_model["lsigf"]
-            number = 2 if learn < -alike else 0 if learn > alike else 1 if lsigf > alike else 3
-            sorted_in.append(Group(place, number, learn, lsigf))
+            sorted_in.append(Group(place, int(group_numbers(learn, lsigf, alike)), learn, lsigf))
     return sorted_in
+
+
+def group_numbers(learn: ArrayLike, lsigf: ArrayLike, alike: float = ALIKE) -> NDArray[np.int64]:
+    """Return the groups for changes of Learn NVGF and LSIGF, see :func:`groups`.
+
+    Example:
+        >>> group_numbers([0.0, -0.1, 0.0, 0.0, 0.1], [0.1, 0.1, 0.0, -0.1, 0.0])
+        array([1, 2, 3, 0, 0])
+    """
+    learn, lsigf = np.asarray(learn), np.asarray(lsigf)
+    conditions = [learn < -alike, learn > alike, lsigf > alike, lsigf < -alike]
+    return np.select(conditions, [2, 0, 1, 0], default=3)
 
 
 def best_hypers(rows: Iterable[Row], study: Study, selection: Selection = "valid") -> list[BestHyper]:
