@@ -82,6 +82,34 @@ def test_claims_are_told_of_folders_and_tables(tmp_path, finished):
     assert run("claims", tmp_path / "t.csv").output.splitlines()[-3:] == result.output.splitlines()[-3:]
 
 
+def test_claims_about_what_is_not_there_are_refused(finished):
+    for option, value, known in (("--setting", "foo", "paper, scaled"), ("--split-by", "book", "excerpt")):
+        result = run("claims", finished, option, value)
+        assert isinstance(result.exception, ValueError)
+        assert f"{value!r}; known are {known}" in str(result.exception)
+    assert run("claims", finished, "--setting", "Scaled").exit_code == 0
+
+
+def test_the_folder_of_a_run_may_have_any_name(tmp_path, corpus_file):  # noqa: F811
+    command = ["authorship", "run", "--author", "ann", "--corpus", corpus_file, "--splits", 1, "--setting", "paper"]
+    result = run(*command, "--models", "linear-svm", "--workers", 1, "--out", tmp_path / "foo.db")
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in (tmp_path / "foo.db").iterdir()} >= {"results.sqlite", "report.html"}
+    assert run("results", tmp_path / "foo.db").exit_code == 0
+    (tmp_path / "file.db").write_text("precious")
+    result = run(*command, "--models", "linear-svm", "--workers", 1, "--out", tmp_path / "file.db")
+    assert isinstance(result.exception, NotADirectoryError)
+    assert (tmp_path / "file.db").read_text() == "precious"
+
+
+def test_an_empty_part_ends_well_and_leaves_nothing(tmp_path, corpus_file):  # noqa: F811
+    command = ["authorship", "sweep", "--authors", "ann", "--corpus", corpus_file, "--part", "2/2"]
+    result = run(*command, "--out", tmp_path / "run")
+    assert result.exit_code == 0, result.output
+    assert result.output.strip() == "part 2/2 has no author"
+    assert not (tmp_path / "run").exists()
+
+
 def test_runs_are_merged(tmp_path, finished):
     result = run("results", "merge", finished, finished, "--out", tmp_path / "merged")
     assert result.exit_code == 0
@@ -98,6 +126,7 @@ def test_runs_are_merged(tmp_path, finished):
         (["authorship", "sweep", "--grid", "huge"], "grid must be paper or table"),
         (["results", "nowhere"], "there are no results at nowhere"),
         (["claims", "nowhere.csv"], "there is no file nowhere.csv"),
+        (["authorship", "sweep", "--part", "1/0"], "part must be like 1/4, the first of four parts, got '1/0'"),
         (["results", "merge", "nowhere", "--out", "x"], "no result store at nowhere"),
     ],
 )

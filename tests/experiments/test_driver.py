@@ -1,6 +1,7 @@
 import threading
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ from threadpoolctl import threadpool_info
 
 from nvgf.experiments import Outcome, Store, enumerate_cells, make_study
 from nvgf.experiments import driver as driver_module
+from nvgf.experiments import session as session_module
 from nvgf.experiments.console import PlainLog, duration
 from nvgf.experiments.driver import missing, sweep
 from nvgf.experiments.pools import DaskPool, Pool, ProcessPool, worker_was_lost
@@ -233,7 +235,7 @@ def test_lost_workers_are_told_from_wrong_work():
 
 def test_parts_are_parsed_and_refused():
     assert parse_part("2/4") == (2, 4)
-    for text in ("2", "a/b", "1/", "/"):
+    for text in ("2", "a/b", "1/", "/", "1/0", "1/²"):
         with pytest.raises(ValueError, match="part must be like 1/4"):
             parse_part(text)
 
@@ -288,3 +290,26 @@ def test_a_session_follows_the_search_and_does_parts(tmp_path, study, capsys):
         assert set(chosen) == {"ann", "bob", "cyd"}
         assert len(store.runs()) == 2
     assert "0 of 54 models are there" in capsys.readouterr().err
+
+
+def test_a_limit_is_for_the_search_and_what_follows_together(tmp_path, study, monkeypatch):
+    clock, limits = [1000.0], []
+
+    def slow_sweep(study, cells, store, *, limit, **options):
+        limits.append(limit)
+        clock[0] += 45 * 60
+        return driver_module.Outcome(len(cells), 0)
+
+    monkeypatch.setattr(session_module, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(session_module, "sweep", slow_sweep)
+    for minutes, expected in ((60, [3600, 900]), (30, [1800, 0])):
+        limits.clear()
+        place = Place(workers=1, limit=minutes)
+        run_session(study, cells_of(study), tmp_path / str(minutes), place, {}, follow=True)
+        assert limits == expected
+
+
+def test_a_limit_is_no_negative_number():
+    for minutes in (-1.0, float("nan")):
+        with pytest.raises(ValueError, match="limit must be at least 0 minutes"):
+            Place(limit=minutes)

@@ -121,6 +121,9 @@ def test_a_dask_cluster_that_loses_a_worker_ends_complete_with_the_same_numbers(
         (["--authors", "anne"], "unknown author 'anne'; did you mean ann"),
         (["--authors", ","], "expected names separated by commas"),
         (["--part", "3/2"], "part must be from 1/2 to 2/2"),
+        (["--part", "1/0"], "part must be like 1/4, the first of four parts, got '1/0'"),
+        (["--limit", "-1"], "limit must be at least 0 minutes, got -1"),
+        (["--limit", "nan"], "limit must be at least 0 minutes, got nan"),
         (["--source", "/nowhere.npz"], "nowhere.npz"),
         (["--device", "tpu-9"], "device must be a torch device"),
         (["--study", "songs"], "study must be 'authorship' or 'movies'"),
@@ -131,6 +134,13 @@ def test_bad_input_is_told_with_exit_code_2(tmp_path, corpus_file, options, mess
     error = capsys.readouterr().err
     assert message in error
     assert "Traceback" not in error
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_part_without_an_author_is_said_to_be_empty(tmp_path, corpus_file, capsys):
+    arguments = ["--source", str(corpus_file), "--out", str(tmp_path / "run"), "--authors", "ann", "--part", "2/2"]
+    assert main(arguments) == 0
+    assert "part 2/2 has no author" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

@@ -5,7 +5,7 @@ import pytest
 from nvgf.experiments import Store
 from nvgf.experiments.compact import format_table, read_table, write_table
 from nvgf.experiments.export import write_parquet
-from nvgf.experiments.runs import load_results, merge, save_table, write_beside
+from nvgf.experiments.runs import load_results, merge, save_table, store_path, write_beside
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_the_compact_table_tells_the_protocol(tmp_path, rows):
     write_table(tmp_path / "t.csv", [replace(row, protocol=first) for row in rows], {})
     found, facts = read_table(tmp_path / "t.csv")
     assert {row.protocol for row in found} == {first}
-    write_table(tmp_path / "t.csv", [replace(found[0], protocol=second), *found], facts)
+    write_table(tmp_path / "t.csv", [replace(found[0], protocol=second, split=9), *found], facts)
     found, facts = read_table(tmp_path / "t.csv")
     assert {row.protocol for row in found} == {""}  # a line does not say which it is from
     assert [protocol["version"] for protocol in facts["protocols"]] == [2, 3]
@@ -44,6 +44,10 @@ def test_a_row_of_the_compact_table_is_short(make_row):
     assert len(lines[3]) < 110
 
 
+def second_line(facts):
+    return lambda text: "\n".join([text.splitlines()[0], f"# {facts}", *text.splitlines()[2:]])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -53,6 +57,34 @@ def test_a_row_of_the_compact_table_is_short(make_row):
         (lambda text: text.replace("subject,setting", "author,setting"), "the columns must be subject"),
         (lambda text: text.replace("0.0128205", "much"), "line 5: not a result"),
         (lambda text: text.replace("# {", "# ["), "facts as JSON"),
+        (lambda text: text.splitlines()[0], "line 2: it must hold facts"),
+        (second_line("5"), "line 2: .* must be a JSON object, got 5"),
+        (second_line('{"rows": 0}'), 'line 2: .*"study" must be a name, got null'),
+        (second_line('{"study": "songs", "rows": 5}'), "line 2: .*study must be 'authorship' or 'movies', got 'songs'"),
+        (second_line('{"study": "authorship", "rows": "5"}'), 'line 2: .*"rows" must be the number of rows, got "5"'),
+        (second_line('{"study": "authorship", "rows": 5, "runs": 5}'), '"runs" must be a list of objects, got 5'),
+        (second_line('{"study": "authorship", "rows": 5, "runs": ["x"]}'), '"runs" must be a list of objects'),
+        (
+            second_line('{"study": "authorship", "rows": 5, "runs": [{"command": 5}]}'),
+            '"command" of a run must be text',
+        ),
+        (second_line('{"study": "authorship", "rows": 5, "protocols": {"0": 1}}'), '"protocols" must be a list of obj'),
+        (second_line('{"study": "authorship", "rows": 5, "protocols": [2]}'), '"protocols" must be a list of objects'),
+        (lambda text: text.replace("0.0128205", "nan"), "line 5: .*test_error must be from 0 to 1, or inf, got nan"),
+        (
+            lambda text: text.replace("0.0128205", "-0.01"),
+            "line 5: .*test_error must be from 0 to 1, or inf, got -0.01",
+        ),
+        (lambda text: text.replace("0.0128205", "1.5"), "line 5: .*test_error must be from 0 to 1"),
+        (lambda text: text.replace(",1,1,", ",1,-1,"), "line 5: .*split must be at least 0, got -1"),
+        (
+            lambda text: text.replace("0.001,32,3,1,", "nan,32,3,1,"),
+            "line 5: .*learning_rate must be positive, got nan",
+        ),
+        (lambda text: text.replace("0.001,32,3,1,", "0.001,-2,3,1,"), "line 5: .*features must be at least 0, got -2"),
+        (lambda text: text.replace(",1,1,", ",0,0,"), "line 5: .*the model is there already"),
+        (lambda text: text.replace("1.25,cpu,,", "1.25,cpu,,,5", 1), "line 4: .*must have 17 cells"),
+        (lambda text: text.replace('"{""C"":0.1}"', "[1]"), r"line 8: .*extras must be a JSON object, got \[1\]"),
     ],
 )
 def test_a_broken_table_is_named(tmp_path, rows, change, message):
@@ -60,6 +92,57 @@ def test_a_broken_table_is_named(tmp_path, rows, change, message):
     path.write_text(change(format_table(rows, {})))
     with pytest.raises(ValueError, match=message):
         read_table(path)
+
+
+def test_errors_may_be_infinite_and_other_errors_large(tmp_path, make_row):
+    diverged = make_row(valid_error=float("inf"), test_error=float("inf"), diverged_at=5)
+    movie = make_row(subject="fargo", study="movies", split_by="user", test_error=2.5)
+    for row in (diverged, movie):
+        write_table(tmp_path / "t.csv", [row], {})
+        assert read_table(tmp_path / "t.csv")[0][0].test_error == row.test_error
+
+
+MODEL = '"gcnn": {"outputs": [], "first_outputs": [], "transfer": [], "creation": 0, "creation_last": 0'
+SPECTRA = '"eigenvalues": [], "input_mean": [], "input_std": []'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "it must be a JSON object"),
+        ('{"subjects": []}', r'"subjects" must be a JSON object, got \[\]'),
+        ('{"subjects": {"austen": 5}}', "the analysis of austen must be a JSON object, got 5"),
+        ('{"subjects": {"austen": {"setting": 1}}}', 'the "setting" of austen must be text, got 1'),
+        ('{"subjects": {"austen": {"models": []}}}', 'the "models" of austen must be'),
+        ('{"subjects": {"austen": {"models": {"gcnn": 1}}}}', "gcnn of austen must be"),
+        ('{"subjects": {"austen": {"others": {"scaled/excerpt": 1}}}}', "scaled/excerpt of austen must be"),
+        ('{"subjects": {"austen": {"nodes": "many"}}}', 'nodes of austen must be a number, got "many"'),
+        ('{"subjects": {"austen": {"eigenvalues": [1]}}}', "input_mean of austen must be a list, got null"),
+        ('{"subjects": {"austen": {"models": {"gcnn": {"last": 3}}}}}', '"last" of gcnn of austen must be'),
+        ('{"subjects": {"austen": {"models": {"gcnn": {"last": {"peak": "x"}}}}}}', "peak of gcnn of austen must be"),
+        (
+            f'{{"subjects": {{"austen": {{{SPECTRA}, "models": {{{MODEL}}}}}}}}}}}',
+            "creation_first of gcnn of austen must be a number, got null",
+        ),
+    ],
+)
+def test_a_broken_analysis_is_named(tmp_path, rows, text, message):
+    write_table(tmp_path / "t.csv", rows, {})
+    (tmp_path / "t.analysis.json").write_text(text)
+    with pytest.raises(ValueError, match=message) as caught:
+        load_results(tmp_path / "t.csv")
+    assert "t.analysis.json" in str(caught.value)
+
+
+def test_folders_may_be_called_like_files(tmp_path, rows):
+    for name in ("run.db", "run.csv", "run.sqlite"):
+        with Store(store_path(tmp_path / name), write=True) as store:
+            store.add(rows)
+        assert len(load_results(tmp_path / name).rows) == len(rows)
+    merge([tmp_path / "run.db"], tmp_path / "merged.db")
+    assert (tmp_path / "merged.db").is_dir()
+    assert len(load_results(tmp_path / "merged.db").rows) == len(rows)
 
 
 def test_tables_of_nothing_or_of_two_studies_are_refused(rows):

@@ -133,6 +133,22 @@ def test_a_store_in_a_folder_where_nothing_can_be_made_is_read(tmp_path, make_ro
     assert len(Store(tmp_path / "copy.sqlite")) == 1
 
 
+def test_what_a_killed_run_stored_last_is_read_where_nothing_can_be_made(tmp_path, make_row):
+    writer = Store(tmp_path / "a", write=True)
+    writer.add([make_row(), make_row(split=1)])
+    (tmp_path / "b").mkdir()
+    for name in ("results.sqlite", "results.sqlite-wal"):
+        shutil.copy(tmp_path / "a" / name, tmp_path / "b" / name)
+    writer.close()
+    assert (tmp_path / "b" / "results.sqlite-wal").stat().st_size
+    # A link to where nothing is, so that not even the superuser can make this file.
+    (tmp_path / "b" / "results.sqlite-shm").symlink_to(tmp_path / "nowhere" / "x")
+    before = {path.name: path.lstat().st_size for path in (tmp_path / "b").iterdir()}
+    with Store(tmp_path / "b") as store:
+        assert [row.split for row in store.rows()] == [0, 1]
+    assert {path.name: path.lstat().st_size for path in (tmp_path / "b").iterdir()} == before
+
+
 FULL_DISK = """
 import resource, sys
 from nvgf.experiments import Store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from nvgf.cli.app import app
 from nvgf.experiments.compact import write_table
 from nvgf.experiments.rows import Row
 from nvgf.experiments.store import Store
-from nvgf.report import read_run, render_page
+from nvgf.report import SELECTIONS, read_run, render_page
 
 ERRORS = {
     "learn-nvgf": (0.06, 0.08, 0.07), "gat": (0.08, 0.09, 0.1), "gcn": (0.1, 0.1, 0.1), "sgc": (0.1, 0.12, 0.14),
@@ -128,6 +129,18 @@ def test_models_that_no_experiment_can_place_are_shown(tmp_path: Path) -> None:
     assert {score.model for score in content.scores} == {"lsigf", "gcnn"}
     assert content.changes == ()
     assert "LSIGF" in render_page(content)
+
+
+def test_models_that_no_study_knows_come_last(run: Path, tmp_path: Path) -> None:
+    rows = Store(run).rows()
+    own = [replace(row, model="own-filter", key=f"{row.key} own") for row in rows if row.model == "gat"]
+    with Store(tmp_path / "own", write=True) as store:
+        store.add([*rows, *own])
+    for selection in SELECTIONS:
+        page = render_page(read_run(tmp_path / "own", selection=selection))
+        assert ("own-filter</button>" in page) == (selection != "paper")
+    page = render_page(read_run(tmp_path / "own"))
+    assert page.index("Logistic regression</button>") < page.index("own-filter</button>")
 
 
 def test_selection_is_said(run: Path) -> None:

@@ -135,8 +135,8 @@ def search(
     settings = {"subjects": subjects, "grid": grid, "models": models, "setting": setting, "splits": splits}
     settings |= {"split_by": split_by, "seed": seed, "device": device, "part": part}
     place, follows = Place(device, workers, dask, limit), follow and models is None
-    train(study, cells, folder, place, settings, follow=follows, part=part)
-    show_run(folder, selection, with_report=report)
+    if train(study, cells, folder, place, settings, follow=follows, part=part):
+        show_run(folder, selection, with_report=report)
 
 
 def train(
@@ -148,8 +148,11 @@ def train(
     *,
     follow: bool = False,
     part: str | None = None,
-) -> None:
-    """Train what is missing; leave with exit code 1 if something is missing still, 130 after Ctrl-C."""
+) -> int:
+    """Train what is missing, and return how many models there are of those that were asked for.
+
+    Leave with exit code 1 if something is missing still, 130 after Ctrl-C.
+    """
     from nvgf.experiments.session import run_session
 
     try:
@@ -163,6 +166,7 @@ def train(
     if outcome.stopped:
         typer.echo("stopped by --limit; the same command continues", err=True)
         raise typer.Exit(1)
+    return outcome.trained + outcome.stored
 
 
 def show_run(run: Path, selection: Selection, *, with_report: bool) -> None:

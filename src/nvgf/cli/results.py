@@ -115,11 +115,8 @@ def claims(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the verdicts as JSON too.")] = None,
 ) -> None:
     """Test every claim of the paper on a run: holds, does not hold, or undecided."""
-    import json
-    from dataclasses import asdict
-
     from nvgf.cli.experiment import print_sheet, selection_of
-    from nvgf.experiments.claims import evaluate
+    from nvgf.experiments.claims import as_json, evaluate
     from nvgf.experiments.runs import load_results
     from nvgf.experiments.sheets import claim_sheet
     from nvgf.files import write_atomically
@@ -138,5 +135,4 @@ def claims(
     for answer in ("holds", "does not hold", "undecided"):
         typer.echo(f"{sum(verdict.verdict == answer for verdict in verdicts)} {answer}")
     if json_file is not None:
-        text = json.dumps([asdict(verdict) for verdict in verdicts], indent=1, ensure_ascii=False)
-        write_atomically(json_file, (text + "\n").encode())
+        write_atomically(json_file, as_json(verdicts).encode())

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from nvgf.experiments.rows import Row
+from nvgf.experiments.checks import check_facts, check_row
+from nvgf.experiments.rows import DIGITS, Row
+from nvgf.experiments.study import make_study
 from nvgf.files import write_atomically
 
 MAGIC = "# nvgf-results 1"
@@ -72,7 +74,7 @@ def _cell(name: str, value: Any) -> str:
         return f"{value:.3g}"
     if isinstance(value, Mapping):
         return json.dumps(dict(value), sort_keys=True, separators=(",", ":"))
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
 
 
 def write_table(path: Path, rows: Iterable[Row], facts: Mapping[str, Any]) -> None:
@@ -85,7 +87,8 @@ def read_table(path: Path) -> tuple[list[Row], dict[str, Any]]:
 
     Raises:
         FileNotFoundError: if it is not there.
-        ValueError: if it is another kind of file, has other columns or is cut off.
+        ValueError: if it is another kind of file, has other columns, impossible numbers or a model twice, or is cut
+            off.
     """
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
@@ -93,35 +96,43 @@ def read_table(path: Path) -> tuple[list[Row], dict[str, Any]]:
         lines = path.read_text("utf-8").splitlines()
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no table of results: it is not text") from None
-    if len(lines) < 3 or lines[0].strip() != MAGIC:
+    if not lines or lines[0].strip() != MAGIC:
         raise ValueError(f"{path} is no table of results: its first line is not {MAGIC!r}")
     try:
-        facts = json.loads(lines[1].removeprefix("#"))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}: the second line must hold facts as JSON ({error})") from None
+        facts = check_facts(json.loads("".join(lines[1:2]).removeprefix("#")))
+    except ValueError as error:
+        raise ValueError(f"{path}, line 2: it must hold facts as JSON ({error})") from None
     reader = csv.DictReader(lines[2:])
     if tuple(reader.fieldnames or ()) != COLUMNS:
         raise ValueError(f"{path}: the columns must be {', '.join(COLUMNS)}, got {', '.join(reader.fieldnames or ())}")
+    most = make_study(facts["study"]).metric.most
+    rows: dict[tuple[object, ...], Row] = {}
+    try:
+        for line in reader:
+            row = _row(line, facts)
+            check_row(row, most)
+            identity = (row.data, row.model, row.hyper, row.seed)
+            if identity in rows:
+                raise ValueError("the model is there already")
+            rows[identity] = row
+    except (ValueError, TypeError, csv.Error) as error:
+        raise ValueError(f"{path}, line {reader.line_num + 2}: not a result ({error})") from None
+    if len(rows) != facts["rows"]:
+        raise ValueError(f"{path} is cut off: it announces {facts['rows']} rows and has {len(rows)}")
+    return list(rows.values()), facts
+
+
+def _row(line: Mapping[str, str], facts: Mapping[str, Any]) -> Row:
+    if len(line) != len(COLUMNS) or None in line.values():
+        raise ValueError(f"it must have {len(COLUMNS)} cells")
     protocols = facts.get("protocols", [])
-    protocol = json.dumps(protocols[0], sort_keys=True) if len(protocols) == 1 else ""
-    rows = []
-    for number, line in enumerate(reader, start=4):
-        try:
-            rows.append(_row(line, facts["study"], protocol))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"{path}, line {number}: not a result ({error})") from None
-    if len(rows) != facts.get("rows"):
-        raise ValueError(f"{path} is cut off: it announces {facts.get('rows')} rows and has {len(rows)}")
-    return rows, facts
 
-
-def _row(line: Mapping[str, str], study: str, protocol: str) -> Row:
     def number(name: str, kind: type) -> Any:
         return kind(line[name]) if line[name] else None
 
     return Row(
         key="",
-        study=study,
+        study=facts["study"],
         subject=line["subject"],
         setting=line["setting"],
         split=int(line["split"]),
@@ -138,6 +149,6 @@ def _row(line: Mapping[str, str], study: str, protocol: str) -> Row:
         seconds=float(line["seconds"]),
         device=line["device"],
         version=line["version"],
-        protocol=protocol,
+        protocol=json.dumps(protocols[0], sort_keys=True) if len(protocols) == 1 else "",
         extras=json.loads(line["extras"]) if line["extras"] else {},
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 from nvgf import __version__
 from nvgf.experiments.analysis import gather
+from nvgf.experiments.checks import check_analysis
 from nvgf.experiments.compact import read_table, write_table
 from nvgf.experiments.rows import Origin, Row
 from nvgf.experiments.store import STORE_NAME, Store
@@ -81,11 +82,11 @@ def load_results(path: str | Path) -> Results:
     A store may be read while a sweep writes to it.
     """
     path = Path(path)
-    if path.suffix == ".csv":
+    if path.suffix == ".csv" and not path.is_dir():
         rows, facts = read_table(path)
         study, runs = make_study(facts["study"]), facts.get("runs", [])
         beside = path.with_suffix(".analysis.json")
-        analysis = _read_json(beside) if beside.is_file() else {}
+        analysis = _read_analysis(beside) if beside.is_file() else {}
         return Results(path, study, tuple(rows), analysis, tuple(runs))
     if not path.exists():
         raise FileNotFoundError(f"there are no results at {path}")
@@ -106,14 +107,15 @@ def load_results(path: str | Path) -> Results:
     return Results(path, study, tuple(rows), gather(study, analyses) if analyses else {}, tuple(runs))
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_analysis(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text("utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold a JSON object, got {type(value).__name__}")
-    return value
+    try:
+        return check_analysis(value)
+    except ValueError as error:
+        raise ValueError(f"{path} is no analysis: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def merge(sources: Sequence[str | Path], out: str | Path) -> Merge:
         _check_digests(digests, runs, source)
         for row in rows:
             origins.setdefault(row.data, row.origin).check(row.origin, row.subject, source)
-    with Store(out, write=True) as target:
+    with Store(store_path(out), write=True) as target:
         there = {row.key: row for row in target.rows()}
         _check_digests(digests, target.runs(), Path(out))
         for data, origin in target.origins():
@@ -193,5 +195,5 @@ def save_table(results: Results, path: str | Path, *, with_analysis: bool = True
 
 
 def store_path(folder: str | Path) -> Path:
-    """Return where the store of a run folder is."""
+    """Return where the store of a run folder is, whatever the folder is called."""
     return Path(folder) / STORE_NAME

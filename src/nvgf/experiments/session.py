@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from nvgf.experiments.console import progress_display
 from nvgf.experiments.driver import Outcome, check_store, missing, sweep
 from nvgf.experiments.follow import following_cells
 from nvgf.experiments.pools import DaskPool, Pool, ProcessPool
-from nvgf.experiments.runs import configuration, write_beside
+from nvgf.experiments.runs import configuration, store_path, write_beside
 from nvgf.experiments.store import Store
 from nvgf.experiments.study import Study
 from nvgf.training.engine import check_device
@@ -37,6 +38,10 @@ class Place:
     workers: int | None = None
     dask: str | None = None
     limit: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and not self.limit >= 0:
+            raise ValueError(f"limit must be at least 0 minutes, got {self.limit:g}")
 
     def pool(self) -> Pool | None:
         """Return the pool, or ``None`` to work in this process; say at once if a GPU or a cluster is not there."""
@@ -72,23 +77,27 @@ def run_session(
     Args:
         study: the application.
         cells: what the store shall hold.
-        out: the run folder.
+        out: the run folder, whatever it is called.
         place: where and how.
         settings: the options of the command, to be recorded.
         follow: then also experiment 2 at the hyper-parameters that the search chose.
-        part: ``"1/4"`` does the first of four parts of the subjects.
+        part: ``"1/4"`` does the first of four parts of the subjects; one without a subject leaves nothing behind.
         stream: where progress goes, standard error by default.
     """
+    stream = stream or sys.stderr
     if part:
         cells = part_of(cells, *parse_part(part), subjects=[cell.data.subject for cell in cells])
-    stream = stream or sys.stderr
+        if not cells:
+            print(f"part {part} has no {study.subject_noun}", file=stream, flush=True)
+            return Outcome(0, 0)
+    end = None if place.limit is None else time.monotonic() + 60 * place.limit
     for line in study.warnings(tuple(dict.fromkeys(cell.data.subject for cell in cells))):
         print(line, file=stream, flush=True)
     with ExitStack() as stack:
         pool = place.pool()
         if pool is not None:
             stack.callback(pool.close)
-        store = stack.enter_context(Store(out, write=True))
+        store = stack.enter_context(Store(store_path(out), write=True))
         check_store(cells, study, store)
         left_out = study.costly - {cell.model for cell in cells}
         if left_out and not settings.get("models"):
@@ -101,12 +110,12 @@ def run_session(
         print(f"{store.path}: {len(cells) - pending} of {len(cells)} models are there", file=stream, flush=True)
         if pending or follow:
             store.add_run(configuration(study, command_line(), settings))
-        outcome = _sweep(study, cells, store, pool, place, stream)
+        outcome = _sweep(study, cells, store, pool, place.device, end, stream)
         if follow and outcome.complete:
             subjects = {cell.data.subject for cell in cells}
             rows = [row for row in store.rows(study=study.name) if row.subject in subjects]
             more = following_cells(study, rows, cells)
-            second = _sweep(study, more, store, pool, place, stream)
+            second = _sweep(study, more, store, pool, place.device, end, stream)
             outcome = Outcome(
                 outcome.trained + second.trained, outcome.stored + second.stored, second.failures, second.stopped
             )
@@ -117,11 +126,17 @@ def run_session(
 
 
 def _sweep(
-    study: Study, cells: Sequence[Cell], store: Store, pool: Pool | None, place: Place, stream: TextIO
+    study: Study,
+    cells: Sequence[Cell],
+    store: Store,
+    pool: Pool | None,
+    device: str,
+    end: float | None,
+    stream: TextIO,
 ) -> Outcome:
-    limit = None if place.limit is None else 60 * place.limit
+    limit = None if end is None else max(0.0, end - time.monotonic())
     with progress_display(study, stream) as tell:
-        return sweep(study, cells, store, pool=pool, device=place.device, limit=limit, tell=tell)
+        return sweep(study, cells, store, pool=pool, device=device, limit=limit, tell=tell)
 
 
 def parse_part(text: str) -> tuple[int, int]:
@@ -132,8 +147,8 @@ def parse_part(text: str) -> tuple[int, int]:
         (2, 4)
     """
     first, slash, second = text.partition("/")
-    if not slash or not first.strip().isdigit() or not second.strip().isdigit():
-        raise ValueError(f"part must be like 1/4, got {text!r}")
+    if not slash or not first.strip().isdecimal() or not second.strip().isdecimal() or int(second) < 1:
+        raise ValueError(f"part must be like 1/4, the first of four parts, got {text!r}")
     return int(first), int(second)
 
 

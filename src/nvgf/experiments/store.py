@@ -7,9 +7,11 @@ import sqlite3
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
 
@@ -61,9 +63,10 @@ class Store:
 
     def __init__(self, path: str | Path, *, write: bool = False) -> None:
         path = Path(path)
-        self.path = path if path.suffix in (".sqlite", ".db") else path / STORE_NAME
+        self.path = path if path.suffix in (".sqlite", ".db") and not path.is_dir() else path / STORE_NAME
         self.writable = write
         self._lock: sqlite3.Connection | None = None
+        self._copies = ExitStack()
         if write:
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +88,7 @@ class Store:
                 db = sqlite3.connect(self.path, timeout=30, isolation_level=None)
                 db.execute("PRAGMA synchronous=FULL")
                 return db
-            return _open_for_reading(self.path)
+            return _open_for_reading(self.path, self._copies)
 
     def _check(self) -> None:
         with _named(self.path):
@@ -206,6 +209,7 @@ class Store:
                 with suppress(sqlite3.Error):
                     db.execute("PRAGMA journal_mode=DELETE")
             db.close()
+        self._copies.close()
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -234,7 +238,7 @@ def _lock(path: Path) -> sqlite3.Connection:
     return lock
 
 
-def _open_for_reading(path: Path) -> sqlite3.Connection:
+def _open_for_reading(path: Path, copies: ExitStack) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode=ro"
     db = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None)
     try:
@@ -244,6 +248,13 @@ def _open_for_reading(path: Path) -> sqlite3.Connection:
         if "unable to open" not in str(error):
             raise
         # A journal cannot be made where the folder is read-only; then nobody can be writing there either.
+        journal = path.with_name(f"{path.name}-wal")
+        if journal.is_file() and journal.stat().st_size:
+            # What a killed program stored last is in the journal alone, and an immutable file is read without it.
+            folder = Path(copies.enter_context(TemporaryDirectory(prefix="nvgf-")))
+            for file in (path, journal):
+                copyfile(file, folder / file.name)
+            return sqlite3.connect(folder / path.name, isolation_level=None)
         db = sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None)
     return db
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,13 +42,21 @@ class Data:
     split_by: str = "excerpt"
 
 
+SIZES = ("nodes", "edges", "train", "valid", "test", "ratings")
+"""The facts of :meth:`Study.describe` that are numbers; they do not depend on the setting."""
+
+
 @dataclass(frozen=True)
 class Metric:
-    """The error that a study measures; ``scale`` turns stored numbers into those shown (100 for per cent)."""
+    """The error that a study measures; ``scale`` turns stored numbers into those shown (100 for per cent).
+
+    ``most`` is the largest that a model with finite outputs can have.
+    """
 
     name: str
     unit: str = ""
     scale: float = 1.0
+    most: float = math.inf
 
     @property
     def label(self) -> str:

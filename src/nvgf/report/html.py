@@ -69,8 +69,10 @@ def _tables_of(content: Content, view: str) -> list[str]:
 
 
 def _models(content: Content, view: str) -> list[str]:
+    """Return the models of a view in the order of the study; those that it does not know come last."""
     present = {score.model for score in content.scores if score.view == view}
-    return [model for model in content.words.models if model in present]
+    known = [model for model in content.words.models if model in present]
+    return known + sorted(present.difference(known))
 
 
 def _errors(content: Content, view: str) -> str:

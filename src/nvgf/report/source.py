@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nvgf.experiments import tables
-from nvgf.experiments.claims import evaluate
+from nvgf.experiments.claims import analysis_of, evaluate
 from nvgf.experiments.rows import Row
 from nvgf.experiments.runs import load_results
 from nvgf.experiments.statistics import mean_interval
@@ -56,7 +56,6 @@ def content_of(
     present = {row.subject for row in rows}
     known = [subject for subject in study.subjects if subject in present]
     subjects = (*known, *sorted(present.difference(known)))
-    by_view = _by_view(analysed)
     return Content(
         words=_words(study),
         views=_views(rows, study),
@@ -69,26 +68,18 @@ def content_of(
         groups={(_view(group.place), group.place.subject): group.number for group in tables.groups(changes)},
         curves=tuple(_curves(rows, chosen)),
         analyses=tuple(
-            _analysis(view, subject, value) for view, of in by_view.items() for subject, value in of.items()
+            _analysis(f"{setting}/{split_by}", subject, value)
+            for setting, split_by in dict.fromkeys((row.setting, row.split_by) for row in rows)
+            for subject, value in sorted(analysis_of(analysed, setting, split_by).items())
+            if "eigenvalues" in value
         ),
-        verdicts=tuple(_verdicts(study, rows, by_view, selection)),
+        verdicts=tuple(_verdicts(study, rows, analysed, selection)),
         best=tuple(_best(rows, study, selection)),
         selection=tables.SELECTION_NOTES[selection],
         tolerance=tables.ALIKE,
         commands=tuple(dict.fromkeys(_command(one["command"]) for one in runs if one.get("command"))),
         record=_record(rows, runs) | _graphs(analysed),
     )
-
-
-def _by_view(analysed: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Return the analyses by view and subject; each subject keeps those of its other settings under ``others``."""
-    found: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for subject, first in sorted(analysed.items()):
-        places = {f"{first['setting']}/{first['split_by']}": first, **first.get("others", {})}
-        for view, value in places.items():
-            if "eigenvalues" in value:
-                found.setdefault(view, {})[subject] = value
-    return found
 
 
 def _view(place: Place) -> str:
@@ -201,15 +192,13 @@ def _analysis(view: str, subject: str, value: Mapping[str, Any]) -> Analysis:
 
 
 def _verdicts(
-    study: Study, rows: Sequence[Row], by_view: Mapping[str, Mapping[str, Any]], selection: Selection
+    study: Study, rows: Sequence[Row], analysed: Mapping[str, Mapping[str, Any]], selection: Selection
 ) -> Iterable[Verdict]:
     for setting, split_by in dict.fromkeys((row.setting, row.split_by) for row in rows):
-        view = f"{setting}/{split_by}"
-        # The analyses of this setting alone, so that a claim about spectra speaks of the same models as its errors.
-        analysis = {"subjects": by_view.get(view, {})}
+        analysis = {"subjects": analysed}
         found = evaluate(rows, analysis, study=study, selection=selection, setting=setting, split_by=split_by)
         for one in found:
-            yield Verdict(view, one.text, one.verdict, one.statistic, one.where, one.note)
+            yield Verdict(f"{setting}/{split_by}", one.text, one.verdict, one.statistic, one.where, one.note)
 
 
 def _best(rows: Iterable[Row], study: Study, selection: Selection) -> Iterable[Best]:
