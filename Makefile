@@ -23,8 +23,9 @@ export OMP_NUM_THREADS ?= $(shell nproc 2>/dev/null || echo 2)
 run: .venv/base
 	$(BIN)/nvgf authorship run --author austen
 
+# A thread for each of the two processes: more wait for one another most of the time.
 test: .venv/dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/dev
 	$(BIN)/ruff check .
