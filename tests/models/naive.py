@@ -1,8 +1,11 @@
-"""The formulas of the architectures, written out node by node: what the models are tested against."""
+"""The formulas of the architectures, written out node by node, and what the models must share with one another."""
 
 from __future__ import annotations
 
 import torch
+
+from nvgf import GraphShift
+from nvgf.models import GraphModel
 
 
 def polynomial(matrix: torch.Tensor, k: int, basis: str) -> torch.Tensor:
@@ -67,3 +70,14 @@ def attention(
         for j, s in zip(around, scores, strict=True):
             y[i] += torch.exp(s) / total * mapped[j]
     return y
+
+
+def assert_prepared_is_the_same(model: GraphModel, x: torch.Tensor, shift: GraphShift) -> None:
+    """Compare outputs and gradients from prepared input with those from the signals."""
+    plain, short = model(x, shift), model.forward_prepared(model.prepare(x, shift))
+    torch.testing.assert_close(short, plain)
+    direction = torch.randn_like(plain)
+    parameters = list(model.parameters())
+    expected = torch.autograd.grad(plain, parameters, direction)
+    for gradient, other in zip(torch.autograd.grad(short, parameters, direction), expected, strict=True):
+        torch.testing.assert_close(gradient, other)

@@ -80,13 +80,7 @@ def test_prepared_gives_same_outputs_and_gradients(name, features, shift, x):
         model = DesignNVGF.from_gcnn(GCNN(7, features=features, order=2, **EXACT).eval(), x.repeat(5, 1, 1), shift)
     else:
         model = build(name, 7, features=features, **EXACT).eval()
-    plain, short = model(x, shift), model.forward_prepared(model.prepare(x, shift))
-    torch.testing.assert_close(short, plain)
-    direction = torch.randn_like(plain)
-    parameters = list(model.parameters())
-    expected = torch.autograd.grad(plain, parameters, direction)
-    for gradient, other in zip(torch.autograd.grad(short, parameters, direction), expected, strict=True):
-        torch.testing.assert_close(gradient, other)
+    naive.assert_prepared_is_the_same(model, x, shift)
 
 
 @pytest.fixture
