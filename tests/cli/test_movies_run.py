@@ -189,3 +189,12 @@ def test_targets_may_hold_commas_or_be_several():
     with pytest.raises(ValueError, match="unknown movie 'Solaris'"):
         targets_of(planted, "Movie 7, Solaris, Movie 9")
     assert targets_of(planted, "All") is None
+
+
+@pytest.mark.parametrize("option", ["--target", "--targets"])
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_one_target_or_several_is_one_option(command, option, tmp_path):
+    arguments = ["movies", command, "--data", "planted", option, "no such movie", "--out", str(tmp_path / "r")]
+    result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, ValueError)
+    assert "no such movie" in str(result.exception)

@@ -13,7 +13,8 @@ SHOWN = 5
 def attribute(
     texts: Annotated[list[Path], typer.Argument(help="Plain texts, or gzipped; of any length from 500 words.")],
     authors: Annotated[
-        str | None, typer.Option("--authors", help="Candidates, separated by commas; all of the corpus by default.")
+        str | None,
+        typer.Option("--authors", "--author", help="Candidates, separated by commas; all of the corpus by default."),
     ] = None,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="A corpus file; without it, the 21 authors of the package.")

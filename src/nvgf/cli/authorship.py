@@ -37,7 +37,7 @@ CorpusOption = Annotated[
 @app.command()
 def run(
     author: Annotated[
-        str, typer.Option("--author", help="The author; several separated by commas, or all.")
+        str, typer.Option("--author", "--authors", help="The author; several separated by commas, or all.")
     ] = "austen",
     splits: SplitsOption = None,
     models: ModelsOption = None,
@@ -80,7 +80,9 @@ def run(
 
 @app.command()
 def sweep(
-    authors: Annotated[str | None, typer.Option("--authors", help="Separated by commas; all by default.")] = None,
+    authors: Annotated[
+        str | None, typer.Option("--authors", "--author", help="Separated by commas; all by default.")
+    ] = None,
     grid: GridOption = "paper",
     models: ModelsOption = None,
     setting: SettingOption = None,

@@ -68,6 +68,7 @@ def run(
         str | None,
         typer.Option(
             "--target",
+            "--targets",
             help="Title of the movie, or a part of it; several separated by commas, or all. Star Wars by default, of "
             "other ratings the most rated movie.",
         ),
@@ -111,7 +112,9 @@ def run(
 
 @app.command()
 def sweep(
-    targets: Annotated[str, typer.Option("--targets", help="Separated by commas; all five by default.")] = "all",
+    targets: Annotated[
+        str, typer.Option("--targets", "--target", help="Separated by commas; all five by default.")
+    ] = "all",
     data: DataOption = None,
     grid: GridOption = "paper",
     models: ModelsOption = None,
