@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
@@ -29,15 +31,28 @@ def spectral_norm(matrix: sparse.csr_array) -> float:
         return float(np.linalg.norm(matrix.toarray(), 2))
     offset = float(matrix.data @ matrix.data) / nodes  # at most the squared norm, so that no digits are lost
     transposed = sparse.csr_array(matrix.T)
-    squared = LinearOperator(
-        matrix.shape, matvec=lambda x: transposed @ (matrix @ x) + offset * x, dtype=np.dtype(np.float64)
-    )
-    start = np.random.default_rng(0).standard_normal(nodes)
+    largest = largest_eigenvalue(lambda x: transposed @ (matrix @ x) + offset * x, start_vector(nodes))
+    return float(np.sqrt(max(largest - offset, 0.0)))
+
+
+def start_vector(size: int) -> np.ndarray:
+    """Return the random vector that Lanczos starts from, the same at every call."""
+    return np.random.default_rng(0).standard_normal(size)
+
+
+def largest_eigenvalue(multiply: Callable[[np.ndarray], np.ndarray], start: np.ndarray) -> float:
+    """Return the largest eigenvalue of a symmetric matrix that is given by its products, by ARPACK.
+
+    Raises:
+        ValueError: if neither of the :data:`ATTEMPTS` converges.
+    """
+    size = len(start)
+    operator = LinearOperator((size, size), matvec=multiply, dtype=np.dtype(np.float64))
     for tolerance, basis in ATTEMPTS:
-        size = {"ncv": min(basis, nodes - 1), "maxiter": RESTARTS}
+        limits = {"ncv": min(basis, size - 1), "maxiter": RESTARTS}
         try:
-            found = eigsh(squared, k=1, which="LA", v0=start, tol=tolerance, return_eigenvectors=False, **size)
+            found = eigsh(operator, k=1, which="LA", v0=start, tol=tolerance, return_eigenvectors=False, **limits)
         except ArpackNoConvergence:
             continue
-        return float(np.sqrt(max(found[0] - offset, 0.0)))
-    raise ValueError(f"the spectral norm of this matrix of {nodes} nodes did not converge: its top is too dense")
+        return float(found[0])
+    raise ValueError(f"the largest eigenvalue of this matrix of size {size} did not converge: its top is too dense")

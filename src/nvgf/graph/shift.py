@@ -89,10 +89,9 @@ class GraphShift:
         scipy_matrix.sort_indices()
         self.num_nodes = int(scipy_matrix.shape[0])
         self.num_edges = int(scipy_matrix.nnz)
-        if scipy_matrix.nnz and abs(scipy_matrix.data).max() > torch.finfo(dtype).max:
-            raise ValueError(
-                f"matrix has entries that are too large for {dtype}, up to {abs(scipy_matrix.data).max():g}"
-            )
+        largest = abs(scipy_matrix.data).max(initial=0.0)
+        if largest > torch.finfo(dtype).max:
+            raise ValueError(f"matrix has entries that are too large for {dtype}, up to {largest:g}")
         if layout == "auto":
             layout = (
                 "dense" if wants_gradients or self.num_nodes <= DENSE_NODES or self.density >= DENSE_DENSITY else "csr"
