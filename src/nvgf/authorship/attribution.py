@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from nvgf.authorship.corpus import Corpus
-from nvgf.authorship.dataset import AuthorshipDataset
+from nvgf.authorship.dataset import AuthorshipDataset, text_counts
 from nvgf.authorship.signals import Scaling
 from nvgf.training import Job, Progress, fit_many
 
@@ -77,6 +77,7 @@ class Attributor:
         device: str = "cpu",
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
+        self.corpus = corpus
         self.authors = tuple(corpus.authors if authors is None else dict.fromkeys(authors))
         if not self.authors:
             raise ValueError("authors is empty: name a candidate")
@@ -90,10 +91,11 @@ class Attributor:
 
     def judge(self, text: str) -> list[Candidate]:
         """Return what each candidate's model says of a text, the most likely first."""
+        counts = text_counts(text, self.corpus.words, self.corpus.excerpt_size)
         found = []
         for data, result, model in zip(self.datasets, self.results, self.models, strict=True):
             with torch.no_grad():
-                outputs = model(data.signals(text), data.shift)
+                outputs = model(data.signals_of(counts), data.shift)
             log_odds = (outputs[:, 1] - outputs[:, 0]).double().numpy()
             found.append(Candidate(data.author, log_odds, result.test_error))
         return sorted(found, key=lambda candidate: -candidate.score)

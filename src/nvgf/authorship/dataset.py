@@ -17,6 +17,7 @@ from nvgf.authorship.shift import support
 from nvgf.authorship.signals import Scaling, fit_scaling, frequencies
 from nvgf.authorship.skeletons import count_words, skeleton, split_excerpts
 from nvgf.authorship.splits import TEST_SHARE, VALID_SHARE, Negatives, SplitBy, split_excerpts_of
+from nvgf.authorship.words import FunctionWords
 from nvgf.training.data import Signals, Task
 
 GraphTexts = Literal["train", "train+valid"]
@@ -141,12 +142,11 @@ class AuthorshipDataset:
             >>> tuple(data.signals("It was the best of times, it was the worst of times. " * 250).shape)
             (3, 192, 1)
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text must be a str, the text itself, got {type(text).__name__}")
-        symbols = skeleton(strip_gutenberg(text)[0], self._words)
-        pieces, _ = split_excerpts(symbols, len(self._words), self._size if size is None else size)
-        sizes = np.array([len(piece) for piece in pieces], np.int64)
-        return self._scaled(count_words(np.concatenate(pieces), sizes, len(self._words))[:, self._columns])
+        return self.signals_of(text_counts(text, self._words, self._size if size is None else size))
+
+    def signals_of(self, counts: NDArray[np.int32]) -> torch.Tensor:
+        """Return the signals of excerpts whose words were counted by :func:`text_counts`, as :meth:`signals` does."""
+        return self._scaled(counts[:, self._columns])
 
     def _scaled(self, counts: NDArray[np.int32]) -> torch.Tensor:
         values = self.scaling(frequencies(counts))
@@ -157,3 +157,15 @@ class AuthorshipDataset:
             f"AuthorshipDataset({self.author!r}, split={self.options['split']}, nodes={self.shift.num_nodes}, "
             f"train={len(self.train)}, valid={len(self.valid)}, test={len(self.test)})"
         )
+
+
+def text_counts(text: str, words: FunctionWords, size: int) -> NDArray[np.int32]:
+    """Return how often each function word occurs in each excerpt of a text, ``(excerpts, words)``.
+
+    The text is treated as a book of a corpus is, see :meth:`AuthorshipDataset.signals`.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a str, the text itself, got {type(text).__name__}")
+    pieces, _ = split_excerpts(skeleton(strip_gutenberg(text)[0], words), len(words), size)
+    sizes = np.array([len(piece) for piece in pieces], np.int64)
+    return count_words(np.concatenate(pieces), sizes, len(words))

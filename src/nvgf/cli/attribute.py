@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 SHOWN = 5
+"""Candidates in a table."""
 
 
 def attribute(
