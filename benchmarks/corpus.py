@@ -1,6 +1,7 @@
 """How long it takes from books to a corpus, to networks and to data sets; tokenisation beside faststylometry's.
 
     NVGF_DATA=/path/to/data python benchmarks/corpus.py [--out corpus.json]
+    NVGF_DATA=/path/to/data python benchmarks/corpus.py --foreign   # words by other hands that are in the corpus
 
 Without NVGF_DATA only what needs no books is measured. faststylometry is not a dependency: without it the
 comparison is left out. The two tokenisers take turns, book by book, in one process, on the same stripped text; each
@@ -24,6 +25,7 @@ from typing import Any
 from nvgf.authorship import (
     AuthorshipDataset,
     Corpus,
+    Cut,
     author_network,
     build_corpus,
     default_words,
@@ -35,6 +37,32 @@ from nvgf.authorship import (
 from nvgf.authorship.build import known_cuts
 from nvgf.authorship.catalogue import Entry
 from nvgf.authorship.reading import read_text
+from nvgf.authorship.skeletons import end_symbol
+
+FOREIGN = {
+    245: ("APPENDIX", ""),
+    1371: ("APPENDIX", ""),
+    30486: ("ESTABLISHED 1798", ""),
+    42553: ('The "Excursions" of the present volume follow the arrangement of the', "EXCURSIONS"),
+    49947: ("Typographical errors corrected by the etext transcriber:", ""),
+}
+"""The longer passages by others that are in the corpus as the author's: the lines where they begin and end."""
+
+
+def count_foreign(books: Path, entries: tuple[Entry, ...], corpus: Corpus) -> None:
+    """Print the words of these passages in the skeletons, and their share of the corpus."""
+    total, end = 0, end_symbol(len(corpus.words))
+    for entry in entries:
+        if entry.pg_id not in FOREIGN:
+            continue
+        text, _ = read_text(books / entry.file)
+        known = tuple(known_cuts().get(entry.pg_id, ()))
+        bodies = (strip_gutenberg(text, cuts)[0] for cuts in (known, (*known, Cut(*FOREIGN[entry.pg_id], "by others"))))
+        whole, own = (int((skeleton(body, corpus.words) != end).sum()) for body in bodies)
+        total += whole - own
+        print(f"{entry.file}: {whole - own:,} of {whole:,} words")
+    words = sum(book.num_words for book in corpus.books)
+    print(f"together {total:,} of {words:,} words, {total / words:.2%}")
 
 
 def seconds(call: Callable[[], Any], repeats: int = 1) -> float:
@@ -74,6 +102,10 @@ def compare_tokenisers(books: Path, entries: tuple[Entry, ...]) -> dict[str, flo
     }
 
 
+def catalogue() -> tuple[Entry, ...]:
+    return read_catalogue(Path(str(resources.files("nvgf.authorship") / "data" / "catalogue.csv")))
+
+
 def measure_build(books: Path, entries: tuple[Entry, ...], jobs: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "corpus.npz"
@@ -99,11 +131,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--foreign", action="store_true", help="count passages by other hands, and nothing else")
     options = parser.parse_args()
+    if options.foreign:
+        count_foreign(Path(os.environ["NVGF_DATA"]) / "authorship", catalogue(), load_corpus())
+        return
     results = measure_data(load_corpus(), options.repeats)
     if data := os.environ.get("NVGF_DATA"):
         books = Path(data) / "authorship"
-        entries = read_catalogue(Path(str(resources.files("nvgf.authorship") / "data" / "catalogue.csv")))
+        entries = catalogue()
         results |= measure_build(books, entries, options.jobs)
         results |= compare_tokenisers(books, entries)
     else:
